@@ -1,0 +1,246 @@
+-- The tables of a store. Keys are the names that people gave: readable in any client, and nothing to hand out.
+-- A data set's parts are named NAME@REVISION. No constraint, sequence or index: the same schema must run on
+-- DuckLake, so what has to be unique is checked where it is written.
+
+create table collections (
+    collection varchar not null,            -- NAME@VERSION
+    name varchar not null,
+    version varchar not null,
+    unit varchar,                           -- document, chunk, passage, ...
+    id_scheme varchar,
+    num_documents bigint not null,          -- 0: the collection is named, its documents were not given
+    content_hash varchar not null,
+    added_at timestamptz not null
+);
+
+create table documents (
+    collection varchar not null,
+    doc_id varchar not null,
+    title varchar,
+    text varchar,
+    groups varchar[]                        -- who may read it; NULL: everyone
+);
+
+create table query_sets (
+    query_set varchar not null,             -- NAME@REVISION
+    name varchar not null,
+    revision varchar not null,
+    num_queries bigint not null,
+    content_hash varchar not null,
+    added_at timestamptz not null
+);
+
+create table queries (
+    query_set varchar not null,
+    query_id varchar not null,
+    text varchar,
+    category varchar,
+    language varchar,
+    split varchar,
+    tags varchar[],
+    groups varchar[],                       -- of the user who asked; NULL: permissions not tested; []: in no group
+    must_pass boolean not null,
+    attributes map(varchar, varchar)        -- every further field of the query
+);
+
+create table label_sets (
+    label_set varchar not null,             -- NAME@REVISION
+    name varchar not null,
+    revision varchar not null,
+    query_set varchar not null,
+    collection varchar not null,
+    relevant_from integer not null,
+    reviewer varchar,
+    num_labels bigint not null,
+    content_hash varchar not null,
+    added_at timestamptz not null
+);
+
+create table labels (
+    label_set varchar not null,
+    query_id varchar not null,
+    doc_id varchar,                         -- NULL in a line that says: reviewed, and nothing answers it
+    grade integer,
+    no_answer boolean not null,
+    rationale varchar,
+    source varchar,                         -- human, pooled from a run, model
+    reviewer varchar,
+    reviewed date,
+    collection varchar,                     -- the version that the reviewer saw, where it is not the label set's
+    evidence_group varchar                  -- documents of one group serve the same need
+);
+
+create table runs (
+    run varchar not null,
+    query_set varchar not null,
+    collection varchar not null,
+    created timestamptz,
+    baseline varchar,
+    series varchar,
+    tags varchar[],
+    commit varchar,
+    note varchar,
+    ordered_by varchar not null,            -- list (as returned), score (trec_eval's order) or rank (the file's rank column)
+    num_rows bigint not null,               -- results in the file, all stages
+    kept_depth integer,                     -- the first so many of each ranking were stored; NULL: all
+    source_file varchar,
+    content_hash varchar not null,
+    added_at timestamptz not null
+);
+
+create table run_stages (
+    run varchar not null,
+    stage varchar not null,
+    position integer not null,              -- several stages may share one: two candidate lists
+    cut integer                             -- how many go on to the next position; NULL: all
+);
+
+create table run_config (
+    run varchar not null,
+    setting varchar not null,               -- dotted key: embedding.model
+    value varchar not null
+);
+
+create table run_queries (
+    run varchar not null,
+    query_id varchar not null,
+    status varchar not null,                -- ok, error, timeout
+    latency_ms double,
+    context_tokens bigint,
+    abstained boolean,
+    error varchar,
+    answer varchar
+);
+
+create table rankings (
+    run varchar not null,
+    stage varchar not null,
+    query_id varchar not null,
+    rank integer not null,
+    doc_id varchar not null,
+    score double
+);
+
+create table ranking_lengths (
+    run varchar not null,
+    stage varchar not null,
+    query_id varchar not null,
+    num_returned bigint not null            -- in the file, also beyond the kept depth
+);
+
+create table answer_scores (
+    run varchar not null,
+    query_id varchar not null,
+    name varchar not null,
+    value double not null
+);
+
+-- What was scored, under which labels, and from how much of the file.
+create table scorings (
+    run varchar not null,
+    label_set varchar not null,
+    depth integer,                          -- NULL: from whole rankings; else only this many results a query were at hand
+    scored_at timestamptz not null
+);
+
+create table labelled_ranks (
+    run varchar not null,
+    stage varchar not null,
+    label_set varchar not null,
+    query_id varchar not null,
+    doc_id varchar not null,
+    grade integer not null,
+    readable boolean not null,
+    relevant boolean not null,
+    gain integer not null,
+    rank integer not null
+);
+
+create table query_metrics (
+    run varchar not null,
+    stage varchar not null,
+    label_set varchar not null,
+    query_id varchar not null,
+    k integer not null,
+    outcome varchar not null,               -- returned, empty, error, timeout, left_out
+    num_relevant integer not null,
+    found integer,
+    hit integer,
+    complete integer,
+    recall double,
+    precision double,
+    f1 double,
+    rr double,
+    ap double,
+    dcg double,
+    ndcg double,
+    ndcg_exp double,
+    judged double,
+    leaks integer not null
+);
+
+create table query_metrics_uncut (
+    run varchar not null,
+    stage varchar not null,
+    label_set varchar not null,
+    query_id varchar not null,
+    outcome varchar not null,
+    num_relevant integer not null,
+    num_returned bigint not null,
+    first_relevant_rank integer,
+    rr double,
+    ap double,
+    dcg double,
+    ndcg double,
+    r_precision double,
+    unknown_because varchar                 -- why a value that exists is NULL here
+);
+
+-- Queries that have neither a label nor a no-answer line: outside every mean, and counted.
+create table unlabelled_queries (
+    run varchar not null,
+    label_set varchar not null,
+    query_id varchar not null
+);
+
+create table cutoffs (k integer not null);
+
+-- What was accepted with a doubt when a run or data set was read.
+create table doubts (
+    subject varchar not null,               -- a run, label set, query set or collection
+    subject_kind varchar not null,
+    file varchar not null,
+    kind varchar not null,
+    num bigint not null,
+    sentence varchar not null
+);
+
+create table signal_findings (
+    run varchar not null,
+    baseline varchar not null,
+    label_set varchar not null,
+    k integer not null,
+    rule varchar not null,
+    status varchar not null,                -- fired, possible
+    sentence varchar not null,
+    numbers map(varchar, double),
+    query_ids varchar[],
+    found_at timestamptz not null
+);
+
+-- Append-only: a later row for the same subject replaces the earlier one for the reader, and both stay.
+create table annotations (
+    annotated_at timestamptz not null,
+    who varchar not null,
+    query_set varchar not null,
+    query_id varchar not null,
+    run varchar,                            -- NULL: about the query in every run
+    label_set varchar,
+    doc_id varchar,                         -- set where a label is disputed
+    state varchar,                          -- open, in_work, explained, fixed, wont_fix
+    cause varchar,
+    note varchar,
+    disputed_grade integer
+);
+
+insert into cutoffs values (1), (3), (5), (10), (20), (50), (100);
