@@ -1,0 +1,1 @@
+"""Readers: each turns one kind of file into tables of a workspace, and says exactly what is wrong with it."""
