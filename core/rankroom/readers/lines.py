@@ -1,7 +1,7 @@
 """Any text file as numbered lines in a table: plain or gzip, UTF-8 or UTF-16, with whatever line ends.
 
-Only "\\n" and "\\r\\n" end a line. Form feeds, U+0085, U+2028 and a lone "\\r" are ordinary characters, so that
-ids that hold them stay whole (str.splitlines would cut them).
+Only "\\n" and "\\r\\n" end a line. Form feeds, U+0085, U+2028 and a lone "\\r" are ordinary characters, so
+that ids that hold them stay whole (str.splitlines would cut them).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CHUNK = 16 * 2**20
 """Bytes read at a time: what bounds the memory, whatever the size of the file."""
 
 LONGEST_LINE = 128 * 2**20
-"""A line beyond this is no line of a ranking; without a bound, a file without line ends would fill the memory."""
+"""Refused beyond this: without a bound, a file without line ends would fill the memory."""
 
 GZIP_MAGIC = b"\x1f\x8b"
 LFS_MAGIC = b"version https://git-lfs.github.com/spec/"
@@ -49,8 +49,8 @@ class _Seen:
 def read_lines(con: duckdb.DuckDBPyConnection, path: str | Path, table: str, report: Report) -> bool:
     """Fill the new temp table `table(line_no BIGINT, text VARCHAR)` with the file's lines that are not blank.
 
-    Line numbers are those of the file, from 1. Lines come without their end, and are otherwise untouched. What is
-    wrong is one fault in the report, and then the answer is False.
+    Line numbers are those of the file, from 1. Lines come without their end, and are otherwise untouched. What
+    is wrong is one fault in the report, and then the answer is False.
     """
     con.execute(f"create or replace temp table {table} (line_no bigint, text varchar)")
     seen = _Seen()
@@ -76,7 +76,7 @@ def read_lines(con: duckdb.DuckDBPyConnection, path: str | Path, table: str, rep
         file,
         "crlf",
         seen.crlf,
-        f"{seen.crlf:,} {'line ends' if seen.crlf == 1 else 'lines end'} with CRLF (as Windows writes); taken as LF",
+        f"{seen.crlf:,} {'line ends' if seen.crlf == 1 else 'lines end'} with CRLF (Windows); the CR was taken off",
     )
     return True
 
@@ -134,7 +134,7 @@ def _texts(source: BufferedReader, seen: _Seen) -> Iterator[str]:
 
 
 def unpacked(source: BufferedReader) -> Iterator[bytes]:
-    """The bytes of the file in chunks, decompressed where it is gzip by its first bytes (its name says nothing)."""
+    """The bytes of the file in chunks, decompressed where its first bytes (not its name) say gzip."""
     if source.peek(2)[:2] != GZIP_MAGIC:
         yield from iter(lambda: source.read(CHUNK), b"")
         return
@@ -180,9 +180,7 @@ def _utf16(head: bytes, raw: Iterator[bytes], seen: _Seen) -> Iterator[str]:
         try:
             text = rest + decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError:
-            raise NotText(
-                "invalid_utf16", "the file begins as UTF-16, and is not UTF-16 throughout"
-            ) from None
+            raise NotText("invalid_utf16", "the file begins as UTF-16 and does not go on so") from None
         cut = text.rfind("\n") + 1
         rest = text[cut:]
         _refuse_endless(len(rest), seen)
