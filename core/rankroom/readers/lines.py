@@ -49,8 +49,8 @@ class _Seen:
 def read_lines(con: duckdb.DuckDBPyConnection, path: str | Path, table: str, report: Report) -> bool:
     """Fill the new temp table `table(line_no BIGINT, text VARCHAR)` with the file's lines that are not blank.
 
-    Line numbers are those of the file, from 1. Lines come without their end, and are otherwise untouched. What
-    is wrong is one fault in the report, and then the answer is False.
+    Line numbers are those of the file, from 1. Lines come without their end, and are otherwise untouched.
+    What is wrong is one fault in the report, and then the answer is False.
     """
     con.execute(f"create or replace temp table {table} (line_no bigint, text varchar)")
     seen = _Seen()
@@ -76,7 +76,7 @@ def read_lines(con: duckdb.DuckDBPyConnection, path: str | Path, table: str, rep
         file,
         "crlf",
         seen.crlf,
-        f"{seen.crlf:,} {'line ends' if seen.crlf == 1 else 'lines end'} with CRLF (Windows); the CR was taken off",
+        f"{seen.crlf:,} {'line ends' if seen.crlf == 1 else 'lines end'} with CRLF; the CR was taken off",
     )
     return True
 
