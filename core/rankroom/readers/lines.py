@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -23,6 +23,12 @@ CHUNK = 16 * 2**20
 
 LONGEST_LINE = 128 * 2**20
 """Refused beyond this: without a bound, a file without line ends would fill the memory."""
+
+LINES = "unnest(string_split(?, chr(10))) with ordinality as lines(line, number)"
+"""SQL: the lines of a text given as parameter. The list numbers them itself, so no row order is relied on."""
+
+NOT_BLANK = "trim(line, chr(32) || chr(9)) <> ''"
+"""SQL: a line on which something stands."""
 
 GZIP_MAGIC = b"\x1f\x8b"
 LFS_MAGIC = b"version https://git-lfs.github.com/spec/"
@@ -53,26 +59,46 @@ def read_lines(con: duckdb.DuckDBPyConnection, path: str | Path, table: str, rep
     What is wrong is one fault in the report, and then the answer is False.
     """
     con.execute(f"create or replace temp table {table} (line_no bigint, text varchar)")
+
+    def append(lines_before: int, text: str) -> None:
+        con.execute(
+            f"insert into {table} select ?::bigint + number, line from {LINES} where {NOT_BLANK}",
+            [lines_before, text],
+        )
+
+    doubts = Report()
+    if not feed_lines(path, append, report, doubts):
+        return False
+    if con.execute(f"select count(*) from {table}").fetchall() == [(0,)]:
+        report.fault(empty_file(str(path)))
+        return False
+    report.doubts += doubts.doubts
+    return True
+
+
+def feed_lines(path: str | Path, take: Callable[[int, str], None], faults: Report, doubts: Report) -> bool:
+    """Call `take(lines_before, text)` for each piece of the file: whole lines, without the last one's end.
+
+    For readers that need not keep the lines. `doubts` may be another report than `faults`, for a caller that
+    says nothing else of a file it refuses.
+    """
     seen = _Seen()
     file = str(path)
     try:
         with Path(path).open("rb") as source:
             for text in _texts(source, seen):
-                _append(con, table, seen.lines, text)
+                take(seen.lines, text)
                 seen.lines += text.count("\n") + 1
     except NotText as wrong:
-        report.fault(Fault(file, wrong.kind, wrong.expected, line=wrong.line))
+        faults.fault(Fault(file, wrong.kind, wrong.expected, line=wrong.line))
         return False
     except OSError as error:
-        report.fault(cannot_open(file, error))
-        return False
-    if con.execute(f"select count(*) from {table}").fetchall() == [(0,)]:
-        report.fault(empty_file(file))
+        faults.fault(cannot_open(file, error))
         return False
     if seen.bom:
         kind = "bom_removed" if seen.bom == "UTF-8" else "utf16_decoded"
-        report.doubt(file, kind, 1, f"the file begins with a {seen.bom} byte-order mark; it was taken off")
-    report.doubt(
+        doubts.doubt(file, kind, 1, f"the file begins with a {seen.bom} byte-order mark; it was taken off")
+    doubts.doubt(
         file,
         "crlf",
         seen.crlf,
@@ -93,19 +119,6 @@ def cannot_open(file: str, error: OSError) -> Fault:
 def empty_file(file: str) -> Fault:
     """The fault for a file in which nothing stands."""
     return Fault(file, "empty_file", "the file is empty: at least one line was expected")
-
-
-def _append(con: duckdb.DuckDBPyConnection, table: str, lines_before: int, text: str) -> None:
-    # WITH ORDINALITY numbers the list's elements themselves, so no row order has to be relied on.
-    con.execute(
-        f"""
-        insert into {table}
-        select ?::bigint + number, line
-        from unnest(string_split(?, chr(10))) with ordinality as lines(line, number)
-        where trim(line, chr(32) || chr(9)) <> ''
-        """,
-        [lines_before, text],
-    )
 
 
 def _texts(source: BufferedReader, seen: _Seen) -> Iterator[str]:
