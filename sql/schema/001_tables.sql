@@ -163,7 +163,8 @@ create table query_metrics (
     query_id varchar not null,
     k integer not null,
     outcome varchar not null,               -- returned, empty, error, timeout, left_out
-    num_relevant integer not null,
+    abstained boolean not null,             -- ran well, and declined to answer or returned nothing at the final stage
+    num_relevant integer not null,          -- relevant documents that the query's user may read; 0: no answer
     found integer,
     hit integer,
     complete integer,
@@ -185,6 +186,7 @@ create table query_metrics_uncut (
     label_set varchar not null,
     query_id varchar not null,
     outcome varchar not null,
+    abstained boolean not null,
     num_relevant integer not null,
     num_returned bigint not null,
     first_relevant_rank integer,

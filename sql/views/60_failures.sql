@@ -1,0 +1,92 @@
+-- Every failing query of every run at every cutoff, with the first cause in pipeline order, what else applies, and
+-- the fact that shows it. Failing: not all its evidence stands in the first k, or a document was shown that its user
+-- may not read, or it was answered although nothing answers it.
+create or replace view failures as
+with lost as (
+    -- the first step of the pipeline that lost a relevant document which the step before had passed on
+    select run, label_set, query_id, doc_id, arg_min(stage, position) as stage
+    from (
+        select *, lag(passed_on) over (partition by run, label_set, query_id, doc_id order by position) as was_passed_on
+        from (
+            select run, label_set, query_id, doc_id, position, string_agg(stage, ' + ' order by stage) as stage,
+                   min(rank) as rank, coalesce(bool_or(rank <= coalesce(cut, rank)), false) as passed_on
+            from evidence_ranks group by run, label_set, query_id, doc_id, position
+        )
+    )
+    where was_passed_on and not passed_on
+    group by run, label_set, query_id, doc_id
+), lost_queries as (
+    select run, label_set, query_id, min(stage) as stage, list(doc_id order by doc_id) as doc_ids
+    from lost group by run, label_set, query_id
+), missing as (
+    select evidence_ranks.run, evidence_ranks.label_set, evidence_ranks.query_id, cutoffs.k,
+           list(evidence_ranks.doc_id order by evidence_ranks.doc_id) as doc_ids
+    from evidence_ranks cross join cutoffs
+    where evidence_ranks.stage = 'final' and (evidence_ranks.rank is null or evidence_ranks.rank > cutoffs.k)
+    group by all
+), forbidden as (
+    -- queries with relevant documents, none of which their user may read
+    select labels.label_set, labels.query_id
+    from labels
+    join label_sets on label_sets.label_set = labels.label_set
+    where labels.grade >= label_sets.relevant_from
+    group by labels.label_set, labels.query_id
+), judged as (
+    select scores.*, uncut.first_relevant_rank, uncut.num_returned, uncut.unknown_because,
+           lost_queries.stage as lost_stage, coalesce(missing.doc_ids, []) as missing,
+           forbidden.query_id is not null as has_relevant, coalesce(run_queries.error, '') as error,
+           first_result.doc_id is not null and first_label.doc_id is null as unjudged_first
+    from query_scores as scores
+    join query_scores_uncut as uncut on uncut.run = scores.run and uncut.label_set = scores.label_set
+                                    and uncut.query_id = scores.query_id
+    left join lost_queries on lost_queries.run = scores.run and lost_queries.label_set = scores.label_set
+                          and lost_queries.query_id = scores.query_id
+    left join missing on missing.run = scores.run and missing.label_set = scores.label_set
+                     and missing.query_id = scores.query_id and missing.k = scores.k
+    left join forbidden on forbidden.label_set = scores.label_set and forbidden.query_id = scores.query_id
+    left join run_queries on run_queries.run = scores.run and run_queries.query_id = scores.query_id
+    left join rankings as first_result on first_result.run = scores.run and first_result.stage = 'final'
+                                      and first_result.query_id = scores.query_id and first_result.rank = 1
+    left join labels as first_label on first_label.label_set = scores.label_set
+                                   and first_label.query_id = scores.query_id
+                                   and first_label.doc_id = first_result.doc_id
+), caused as (
+    select *, list_filter([
+        case when outcome = 'left_out' then {'class': 'not_run', 'fact': 'the run has no line for this query'} end,
+        case when outcome in ('error', 'timeout')
+             then {'class': 'error', 'fact': outcome || if(error = '', '', ': ' || error)} end,
+        case when num_relevant > 0 and abstained and num_returned > 0
+             then {'class': 'false_abstention', 'fact': 'it declined to answer, though the labels name an answer'} end,
+        case when num_relevant > 0 and outcome = 'empty'
+             then {'class': 'empty', 'fact': 'it returned nothing'} end,
+        case when num_relevant > 0 and outcome = 'returned' and complete = 0 and lost_stage is not null
+             then {'class': 'lost_at_' || lost_stage, 'fact': lost_stage || ' lost evidence that the step before had'} end,
+        case when num_relevant > 0 and outcome = 'returned' and hit = 0 and first_relevant_rank is null
+                  and unknown_because is null
+             then {'class': 'never_retrieved',
+                   'fact': 'no relevant document among ' || num_returned || ' results'} end,
+        case when num_relevant > 0 and outcome = 'returned' and hit = 0
+                  and (first_relevant_rank is not null or unknown_because is not null)
+             then {'class': 'below_cutoff',
+                   'fact': coalesce('the first relevant document stands at rank ' || first_relevant_rank,
+                                    'none in the kept part; ' || unknown_because)} end,
+        case when hit = 1 and complete = 0
+             then {'class': 'partial_evidence',
+                   'fact': found || ' of ' || num_relevant || ' relevant documents in the first ' || k} end,
+        case when num_relevant = 0 and outcome = 'returned' and not abstained and has_relevant
+             then {'class': 'forbidden_only', 'fact': 'answered, though its user may read none of the evidence'} end,
+        case when num_relevant = 0 and outcome = 'returned' and not abstained and not has_relevant
+             then {'class': 'false_answer', 'fact': 'answered, though by the labels nothing answers it'} end,
+        case when leaks > 0
+             then {'class': 'leak', 'fact': leaks || ' of the first ' || k || ' results its user may not read'} end,
+        case when hit = 0 and outcome = 'returned' and unjudged_first
+             then {'class': 'unjudged_on_top', 'fact': 'its first result has no label'} end
+    ], lambda cause: cause is not null) as causes
+    from judged
+)
+select run, label_set, query_id, k, causes[1].class as class,
+       list_transform(causes[2:], lambda cause: cause.class) as also,
+       causes[1].fact as fact,
+       first_relevant_rank, missing, num_relevant, found, outcome
+from caused
+where len(causes) > 0;
