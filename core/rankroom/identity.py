@@ -1,0 +1,45 @@
+"""What makes two query sets, label sets, collections or runs the same: a hash of their content in canonical order.
+
+Each row is written as JSON and hashed with MD5; the hashes are added up, so that the order of rows plays no part.
+That guards against mistakes, not against somebody who wants two contents to look alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import duckdb
+
+from rankroom.resources import sql
+
+
+def query_set_hash(con: duckdb.DuckDBPyConnection, query_set: str) -> str:
+    """The content of a query set: all fields of all queries."""
+    return _hash(con, "query_set", query_set)
+
+
+def label_set_hash(con: duckdb.DuckDBPyConnection, label_set: str) -> str:
+    """The content of a label set: all labels, what counts as relevant, and the queries and documents they are for."""
+    return _hash(con, "label_set", label_set)
+
+
+def collection_hash(con: duckdb.DuckDBPyConnection, collection: str) -> str:
+    """The content of a collection: all documents, the unit and the id scheme."""
+    return _hash(con, "collection", collection)
+
+
+def run_hash(con: duckdb.DuckDBPyConnection, run: str) -> str:
+    """The content of a run: what is kept of its rankings, their lengths, its settings and what it says of itself."""
+    return _hash(con, "run", run)
+
+
+def _hash(con: duckdb.DuckDBPyConnection, kind: str, name: str) -> str:
+    digest = hashlib.sha256()
+    for statement in con.extract_statements(sql(f"identity/{kind}.sql")):
+        (row,) = con.execute(
+            "select count(*), sum(md5_number_lower(content)), sum(md5_number_upper(content)) from "
+            f"({statement.query.strip().rstrip(';')})",
+            {"name": name},
+        ).fetchall()
+        digest.update(repr(row).encode())
+    return digest.hexdigest()[:32]

@@ -1,0 +1,60 @@
+"""Scoring in a workspace: from rankings and labels to labelled ranks and metrics, by the statements of sql/metrics."""
+
+from __future__ import annotations
+
+import duckdb
+
+from rankroom.resources import sql
+
+WHOLE_UP_TO = 1_000_000
+"""Runs with so many results, of all stages, are kept whole."""
+
+KEPT_OF_LARGE = 100
+"""Of larger runs, so many results of every ranking are kept."""
+
+WITHOUT_LIMIT = 2**31 - 1
+
+
+def keep_rankings(con: duckdb.DuckDBPyConnection, run: str, keep: int | None) -> None:
+    """Fill `rankings` and `ranking_lengths` of a run from `ranked_input`; the first `keep` of a ranking, or all."""
+    _set(con, run=run, keep=keep or WITHOUT_LIMIT)
+    con.execute(sql(f"metrics/rankings_{'first' if keep else 'whole'}.sql"))
+    con.execute(sql("metrics/ranking_lengths.sql"))
+
+
+def prepare_labels(con: duckdb.DuckDBPyConnection, label_set: str, cutoffs: list[int]) -> None:
+    """What all runs share under one label set: the labels as users see them, and the ideal DCG."""
+    _set(con, label_set=label_set)
+    con.execute(
+        "create or replace temp table wanted_cutoffs as select distinct unnest($cutoffs::integer[]) as k",
+        {"cutoffs": cutoffs},
+    )
+    con.execute(sql("metrics/labels_seen.sql"))
+    con.execute(sql("metrics/ideal.sql"))
+    ((query_set, collection),) = con.execute(
+        "select query_set, collection from label_sets where label_set = $label_set", {"label_set": label_set}
+    ).fetchall()
+    _set(con, query_set=query_set, collection=collection)
+
+
+def score_run(
+    con: duckdb.DuckDBPyConnection, run: str, label_set: str, *, keep: int | None, depth: int | None
+) -> None:
+    """Fill `labelled_ranks`, `query_metrics`, `query_metrics_uncut` and `unlabelled_queries` of one run.
+
+    After `prepare_labels` of the label set and `keep_rankings` of the run. `keep` is how much of each ranking
+    stands in `rankings`, with the rest in `ranked_input`; `depth`, how much was at hand at all (None: all).
+    """
+    _set(con, run=run, keep=keep or WITHOUT_LIMIT, depth=depth)
+    for step in ("outcomes", "labelled_ranks", "at_cutoffs", "uncut", "unlabelled"):
+        con.execute(sql(f"metrics/{step}.sql"))
+    con.execute(
+        "insert into scorings values ($run, $label_set, $depth, now())",
+        {"run": run, "label_set": label_set, "depth": depth},
+    )
+
+
+def _set(con: duckdb.DuckDBPyConnection, **variables: str | int | None) -> None:
+    """Give variables to the statements that read them with getvariable()."""
+    for name, value in variables.items():
+        con.execute(f"set variable {name} = $value", {"value": value})
