@@ -1,5 +1,5 @@
--- Every query in every slice it belongs to: a row per query and dimension (category, language, split, must_pass,
--- category, language together, and each attribute), and one per tag. '(none)' where the query does not say.
+-- Every query in every slice it belongs to: a row per query and dimension (category, language, split, must_pass, and
+-- each attribute), and one per tag. '(none)' where the query does not say.
 create or replace view query_slices as
 select query_set, query_id, dimension, coalesce(slice, '(none)') as slice
 from (
@@ -7,9 +7,7 @@ from (
         {'dimension': 'category', 'slice': category},
         {'dimension': 'language', 'slice': language},
         {'dimension': 'split', 'slice': split},
-        {'dimension': 'must_pass', 'slice': must_pass::varchar},
-        {'dimension': 'category, language',
-         'slice': coalesce(category, '(none)') || ', ' || coalesce(language, '(none)')}
+        {'dimension': 'must_pass', 'slice': must_pass::varchar}
     ], recursive := true)
     from queries
     union all

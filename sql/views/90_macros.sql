@@ -125,3 +125,37 @@ from (select run_config.setting, run_config.value from run_config join asked on 
 full join (select run_config.setting, run_config.value from run_config join asked on run_config.run = asked.cand_run) as c
        on c.setting = b.setting
 where b.value is distinct from c.value;
+
+-- The dimension that queries are sliced by, if any query has it.
+create or replace macro known_dimension(wanted) as
+    case when wanted is null or exists (select 1 from query_slices where query_slices.dimension = wanted) then wanted
+         else error('there is nothing to slice by under the name ' || wanted || ': there are '
+                    || coalesce((select string_agg(distinct query_slices.dimension, ', ' order by query_slices.dimension)
+                                 from query_slices), 'no queries')) end;
+
+-- The means of every run in the slices of one to three dimensions together, such as category x language.
+create or replace macro slices_by(first_by, at_k, second_by := null, third_by := null, in_split := 'all',
+                                  label_set := null, stage := 'final') as table
+with asked as (
+    select known_cutoff(at_k) as cutoff, known_dimension(first_by) as by_1, known_dimension(second_by) as by_2,
+           known_dimension(third_by) as by_3
+)
+select m.run, m.label_set, m.k, s1.slice as slice_1, s2.slice as slice_2, s3.slice as slice_3,
+       count(*) filter (m.num_relevant > 0) as n,
+       avg(m.hit) as hit, avg(m.complete) as complete, avg(m.recall) as recall, avg(m.precision) as precision,
+       avg(m.f1) as f1, avg(m.rr) as rr, avg(m.ap) as ap, avg(m.dcg) as dcg, avg(m.ndcg) as ndcg,
+       avg(m.ndcg_exp) as ndcg_exp, avg(m.judged) as judged, sum(m.leaks)::bigint as leaks,
+       count(*) filter (m.hit = 0) as missed
+from asked
+join query_metrics as m on m.k = asked.cutoff and m.stage = stage
+join label_sets as l on l.label_set = m.label_set
+join queries as q on q.query_set = l.query_set and q.query_id = m.query_id
+join query_slices as s1 on s1.query_set = l.query_set and s1.query_id = m.query_id and s1.dimension = asked.by_1
+left join query_slices as s2 on s2.query_set = l.query_set and s2.query_id = m.query_id and s2.dimension = asked.by_2
+left join query_slices as s3 on s3.query_set = l.query_set and s3.query_id = m.query_id and s3.dimension = asked.by_3
+where (in_split = 'all' or q.split = in_split)
+  and (m.label_set = label_set
+       or label_set is null and m.label_set in (select current_label_sets.label_set from current_label_sets))
+group by m.run, m.label_set, m.k, s1.slice, s2.slice, s3.slice
+union all by name   -- never a row: it has the names looked up, and refused, even where there is nothing to join
+select null as run from asked where asked.cutoff is null or asked.by_1 is null;

@@ -1,0 +1,197 @@
+"""Scoring stored runs again: under newer labels, at further cutoffs, or from the whole file of a run that was cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import duckdb
+
+from rankroom import scoring
+from rankroom.add import RUN_TABLES, SCORE_TABLES, Progress
+from rankroom.errors import Refused, UsageError
+from rankroom.faults import Fault, Report
+from rankroom.readers import trec
+from rankroom.store import WRITE_WAIT, Store
+from rankroom.workspace import open_workspace
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """One run under one label set, as it was scored again."""
+
+    run: str
+    label_set: str
+
+
+def rescore(
+    store: Store,
+    runs: Sequence[str] = (),
+    *,
+    cutoffs: Sequence[int] = (),
+    whole_file: Path | None = None,
+    wait: float = WRITE_WAIT,
+    progress: Progress | None = None,
+) -> list[Rescored]:
+    """Score runs (none named: all) under the current labels, and under every label set they have scores for.
+
+    `cutoffs` are added to those of the store, and then every run is scored. Each run is one transaction.
+    `whole_file` gives the rankings of one run again that the store keeps only the first results of.
+    """
+    if any(k < 1 for k in cutoffs):
+        raise UsageError(f"k must be a positive integer, and is {min(cutoffs)}")
+    with store.read() as con:
+        known = [run for (run,) in con.execute("select run from runs order by run").fetchall()]
+        kept = [k for (k,) in con.execute("select k from cutoffs order by k").fetchall()]
+        _all_known(store, runs, known)
+        wanted = sorted({*kept, *cutoffs})
+        further = [k for k in wanted if k not in kept]
+        if further:
+            _deep_enough(con, max(further))
+        pairs = [
+            Rescored(*row)
+            for row in con.execute(
+                "select run, label_set from (select run, label_set from scorings union"
+                " select run, label_set from runs_to_rescore)"
+                " where $all or list_contains($runs::varchar[], run) order by label_set, run",
+                {"all": not runs or bool(further), "runs": list(runs)},
+            ).fetchall()
+        ]
+    if whole_file is not None and len(runs) != 1:
+        raise UsageError("--from gives the rankings of one run: name that run")
+    for label_set, group in groupby(pairs, key=lambda pair: pair.label_set):
+        with closing(open_workspace()) as con:
+            load_labels(store, con, label_set, wanted)
+            for pair in group:
+                if progress:
+                    progress(f"scoring {pair.run}", pairs.index(pair), len(pairs))
+                score_stored_run(store, con, pair.run, label_set, whole_file)
+                _replace(store, con, pair, further if pair == pairs[-1] else [], wait)
+    return pairs
+
+
+def load_labels(
+    store: Store, con: duckdb.DuckDBPyConnection, label_set: str, cutoffs: Sequence[int]
+) -> None:
+    """Copy into a workspace what scoring under one label set reads, and prepare it for these cutoffs."""
+    con.execute("delete from cutoffs")
+    con.execute("insert into cutoffs select unnest($ks::integer[])", {"ks": list(cutoffs)})
+    with store.read() as stored:
+        _copy(stored, con, LABEL_COPIES, {"label_set": label_set})
+    scoring.prepare_labels(con, label_set, list(cutoffs))
+
+
+def score_stored_run(
+    store: Store, con: duckdb.DuckDBPyConnection, run: str, label_set: str, whole_file: Path | None = None
+) -> None:
+    """Score one stored run in a workspace with these labels; it takes the place of the run scored there before."""
+    for table in (*RUN_TABLES, *SCORE_TABLES):
+        con.execute(f"delete from {table}")
+    with store.read() as stored:
+        _copy(stored, con, RUN_COPIES, {"run": run})
+    ((keep,),) = con.execute("select kept_depth from runs").fetchall()
+    if whole_file is not None:
+        _rank_file(con, run, whole_file)
+    else:
+        con.execute(
+            "create or replace temp view ranked_input as"
+            " select stage, query_id, doc_id, -rank::double as key, score from rankings where false"
+        )
+    scoring.score_run(con, run, label_set, keep=keep, depth=None if whole_file else keep)
+
+
+def _all_known(store: Store, runs: Iterable[str], known: list[str]) -> None:
+    for run in runs:
+        if run not in known:
+            raise UsageError(f"there is no run named {run} in {store.path}: `rankroom list` names them")
+
+
+def _deep_enough(con: duckdb.DuckDBPyConnection, k: int) -> None:
+    cut = con.execute(
+        "select run, kept_depth from runs where kept_depth < $k order by kept_depth, run limit 1", {"k": k}
+    ).fetchall()
+    if cut:
+        run, depth = cut[0]
+        raise UsageError(f"of run {run} only the first {depth} results a query are kept: k = {k} is beyond them")
+
+
+LABEL_COPIES = {
+    "label_sets": "from label_sets where label_set = $label_set",
+    "labels": "select * replace (null as rationale) from labels where label_set = $label_set",
+    "query_sets": "from query_sets where $label_set is not null",
+    "queries": "from queries where query_set = (select query_set from label_sets where label_set = $label_set)",
+    "documents": "select * replace (null as title, null as text) from documents where groups is not null"
+    " and collection = (select collection from label_sets where label_set = $label_set)",
+}
+RUN_COPIES = {
+    "runs": "from runs where run = $run",
+    "run_stages": "from run_stages where run = $run",
+    "run_queries": "select * replace (null as answer) from run_queries where run = $run",
+    "rankings": "from rankings where run = $run",
+    "ranking_lengths": "from ranking_lengths where run = $run",
+}
+
+
+def _copy(
+    stored: duckdb.DuckDBPyConnection,
+    con: duckdb.DuckDBPyConnection,
+    copies: dict[str, str],
+    parameters: dict[str, str],
+) -> None:
+    """Copy the results of these queries on the store into the workspace's tables of those names."""
+    for table, query in copies.items():
+        con.register("copied", stored.sql(query, params=parameters).to_arrow_table())
+        con.execute(f"insert into {table} by name from copied")
+        con.unregister("copied")
+
+
+def _rank_file(con: duckdb.DuckDBPyConnection, run: str, file: Path) -> None:
+    """The rankings of a TREC run from its file, which must begin with what the store keeps of them."""
+    report = Report()
+    ((ordered_by,),) = con.execute("select ordered_by from runs").fetchall()
+    if ordered_by == "list":
+        raise UsageError(f"run {run} did not come from a TREC file, which is what --from reads")
+    trec.read_run(con, file, "trec_run", report, order=ordered_by)
+    if report.num_faults:
+        raise Refused(report)
+    con.execute(
+        "create or replace temp view ranked_input as"
+        " select 'final' as stage, query_id, doc_id, key, score from trec_run"
+    )
+    ((differing,),) = con.execute(
+        """
+        with counted as (select stage, query_id, count(*) as num from ranked_input group by stage, query_id)
+        select (select count(*) from counted full join ranking_lengths using (stage, query_id)
+                where counted.num is distinct from ranking_lengths.num_returned)
+             + (select count(*) from rankings anti join ranked_input using (stage, query_id, doc_id, score))
+        """
+    ).fetchall()
+    if differing:
+        report.fault(
+            Fault(str(file), "other_file", f"this is not the file that run {run} came from: its rankings differ")
+        )
+        raise Refused(report)
+
+
+def _replace(
+    store: Store, con: duckdb.DuckDBPyConnection, pair: Rescored, further_cutoffs: list[int], wait: float
+) -> None:
+    with store.write(con, wait):
+        ((there,),) = con.execute(
+            "select count(*) from store.main.runs join memory.main.runs as mine using (run, content_hash)"
+        ).fetchall()
+        if not there:
+            return  # removed meanwhile
+        of_pair = {"run": pair.run, "label_set": pair.label_set}
+        for table in SCORE_TABLES:
+            con.execute(f"delete from store.main.{table} where run = $run and label_set = $label_set", of_pair)
+            con.execute(f"insert into store.main.{table} by name from memory.main.{table}")
+        if further_cutoffs:
+            con.execute(
+                "insert into store.main.cutoffs select k from (select unnest($ks::integer[]) as k)"
+                " where k not in (select k from store.main.cutoffs)",
+                {"ks": further_cutoffs},
+            )
