@@ -84,7 +84,7 @@ def read_run(
     stages = _read_results(con, Path(run_file), form, dataset, collapse_first, report)
     if form is None or dataset is None or report.num_faults > before:
         return None
-    run = _run(con, Path(folder), Path(run_file), form, stages, dataset)
+    run = _run(con, Path(run_file), form, stages, dataset)
     _doubt_results(con, str(run_file), run, dataset, report)
     _insert(con, run, form)
     return run
@@ -229,7 +229,6 @@ def _in_order_of_appearance(names: Sequence[str], file: str, report: Report) -> 
 
 def _run(
     con: duckdb.DuckDBPyConnection,
-    folder: Path,
     run_file: Path,
     form: RunForm,
     stages: tuple[Stage, ...],
