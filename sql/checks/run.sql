@@ -34,15 +34,15 @@ with final_outcomes as (
     select count(*) as num from labelled_ranks
     where run = getvariable('run') and label_set = getvariable('label_set') and stage = 'final'
 ), wholly_found as (
-    -- the smallest cutoff that holds every relevant document of every query
+    -- the smallest cutoff that holds every relevant document of every query; one or two documents are no sign
     select min(k) as k
-    from (select k, bool_and(complete = 1) as all_found, count(*) filter (num_relevant > 0) as queries
+    from (select k, bool_and(complete = 1) as all_found, sum(num_relevant) as num_relevant
           from query_metrics
           where run = getvariable('run') and label_set = getvariable('label_set') and stage = 'final' group by k)
-    where all_found and queries > 0
+    where all_found and num_relevant > 2 and k <= 20
 )
 select 'query_missing_from_run' as kind, num,
-       num || if(num = 1, ' labelled query is', ' labelled queries are') || ' not in the run, and count as 0 ('
+       num || if(num = 1, ' labelled query is not in the run, and counts as 0 (', ' labelled queries are not in the run, and count as 0 (')
        || array_to_string(examples, ', ') || if(num > 3, ', ...)', ')') as sentence
 from left_out where num > 0
 union all
@@ -52,7 +52,7 @@ select 'query_not_in_labels', num,
 from unlabelled where num > 0
 union all
 select 'empty_result_list', num,
-       num || if(num = 1, ' query', ' queries') || ' returned nothing, and count as 0 ('
+       num || if(num = 1, ' query returned nothing, and counts as 0 (', ' queries returned nothing, and count as 0 (')
        || array_to_string(examples, ', ') || if(num > 3, ', ...)', ')')
 from empty where num > 0
 union all
