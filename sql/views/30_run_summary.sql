@@ -65,10 +65,10 @@ with by_split as (
 )
 select run, stage, label_set, split,
        count(*) filter (num_relevant > 0) as n,
-       if(count(rr) = n, avg(rr), null) as rr,
-       if(count(ap) = n, avg(ap), null) as ap,
-       if(count(ndcg) = n, avg(ndcg), null) as ndcg,
-       if(count(r_precision) = n, avg(r_precision), null) as r_precision,
+       case when count(rr) = n then avg(rr) end as rr,
+       case when count(ap) = n then avg(ap) end as ap,
+       case when count(ndcg) = n then avg(ndcg) end as ndcg,
+       case when count(r_precision) = n then avg(r_precision) end as r_precision,
        count(unknown_because) as num_unknown,
        sum(num_returned)::bigint as num_returned,
        sum(num_relevant)::bigint as num_relevant

@@ -32,6 +32,6 @@ with steps as (
 select steps.run, steps.label_set, cutoffs.k, steps.position, steps.stage,
        count(*) as num_relevant,
        count(steps.rank) as present,
-       count(*) filter (if(steps.is_final, steps.rank <= cutoffs.k, steps.passed_on)) as passed_on
+       count(*) filter (case when steps.is_final then steps.rank <= cutoffs.k else steps.passed_on end) as passed_on
 from steps cross join cutoffs
 group by steps.run, steps.label_set, cutoffs.k, steps.position, steps.stage;

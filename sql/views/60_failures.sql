@@ -54,7 +54,7 @@ with lost as (
     select *, list_filter([
         case when outcome = 'left_out' then {'class': 'not_run', 'fact': 'the run has no line for this query'} end,
         case when outcome in ('error', 'timeout')
-             then {'class': 'error', 'fact': outcome || if(error = '', '', ': ' || error)} end,
+             then {'class': 'error', 'fact': outcome || case when error = '' then '' else ': ' || error end} end,
         case when num_relevant > 0 and abstained and num_returned > 0
              then {'class': 'false_abstention', 'fact': 'it declined to answer, though the labels name an answer'} end,
         case when num_relevant > 0 and outcome = 'empty'

@@ -93,7 +93,8 @@ with asked as (
     select g.query_id, g.doc_id, g.grade, g.relevant, br.rank as baseline_rank, cr.rank as candidate_rank,
            coalesce(br.rank <= asked.cutoff, false) as was_in, coalesce(cr.rank <= asked.cutoff, false) as is_in,
            bm.hit = 1 as baseline_hit,
-           g.grade / i.dcg * (if(is_in, 1 / log2(cr.rank + 1), 0) - if(was_in, 1 / log2(br.rank + 1), 0)) as ndcg_share
+           g.grade / i.dcg * (case when is_in then 1 / log2(cr.rank + 1) else 0 end
+                              - case when was_in then 1 / log2(br.rank + 1) else 0 end) as ndcg_share
     from asked
     join query_metrics as bm on bm.run = asked.base_run and bm.label_set = asked.labels and bm.k = asked.cutoff
                             and bm.stage = asked.at_stage and bm.num_relevant > 0
