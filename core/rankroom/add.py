@@ -17,39 +17,16 @@ import duckdb
 from rankroom import identity, scoring
 from rankroom.errors import Refused, UsageError
 from rankroom.faults import Fault, Report
+from rankroom.known import Kind, Known, Part, RunState, changed_content, name_of, run_name_taken
 from rankroom.names import run_name, versioned
 from rankroom.readers import native, trec
 from rankroom.resources import sql
 from rankroom.store import WRITE_WAIT, Store
+from rankroom.tables import RUN_TABLES, SCORE_TABLES, append
 from rankroom.workspace import open_workspace
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, and which of how many it is."""
-
-RunState = Literal["added", "rescored", "already there"]
-
-RUN_TABLES = (
-    "runs",
-    "run_stages",
-    "run_config",
-    "run_queries",
-    "rankings",
-    "ranking_lengths",
-    "answer_scores",
-)
-SCORE_TABLES = ("labelled_ranks", "query_metrics", "query_metrics_uncut", "unlabelled_queries", "scorings")
-
-
-@dataclass(frozen=True)
-class Part:
-    """A query set, label set or collection of the data set that is being added."""
-
-    kind: Literal["query_set", "label_set", "collection"]
-    key: str
-    declared: str
-    content_hash: str
-    is_new: bool
-    file: str
 
 
 @dataclass(frozen=True)
@@ -98,7 +75,10 @@ class Options:
 def add_folder(
     store: Store, folder: str | Path, options: Options | None = None, progress: Progress | None = None
 ) -> Added:
-    """Add a data set and its runs in the native form. Raises Refused, with all faults, and then stores nothing."""
+    """Add a data set and its runs in the native form.
+
+    Raises Refused, with all faults, and then stores nothing.
+    """
     adding = _Adding(store, options or Options(), progress)
     with closing(adding.con):
         return adding.folder(Path(folder))
@@ -139,17 +119,16 @@ class _Adding:
         self.con = open_workspace()
         self.parts: dict[str, Part] = {}
         self.runs: list[AddedRun] = []
-        self.known = _Known.of_store(store)
+        self.known = Known.of_store(store)
         self.con.execute("delete from cutoffs")
         self.con.execute("insert into cutoffs select unnest($ks::integer[])", {"ks": self.known.cutoffs})
         self.con.execute(
             "create or replace temp table results"
             " (run varchar, stage varchar, query_id varchar, doc_id varchar, key double, score double)"
         )
-        if options.keep is not None and options.keep < max(self.known.cutoffs):
-            raise UsageError(
-                f"--keep must be at least {max(self.known.cutoffs)}, the largest cutoff, and is {options.keep}"
-            )
+        largest = max(self.known.cutoffs)
+        if options.keep is not None and options.keep < largest:
+            raise UsageError(f"--keep must be at least {largest}, the largest cutoff, and is {options.keep}")
 
     # The native form
 
@@ -164,7 +143,11 @@ class _Adding:
                 collection=dataset.collection,
                 relevant_from=dataset.relevant_from,
                 reviewer=dataset.reviewer,
-                files=(str(folder / "queries.jsonl"), str(folder / "labels.jsonl"), str(folder / "dataset.toml")),
+                files=(
+                    str(folder / "queries.jsonl"),
+                    str(folder / "labels.jsonl"),
+                    str(folder / "dataset.toml"),
+                ),
             )
         files = native.run_files(folder)
         for at, file in enumerate(files):
@@ -173,15 +156,16 @@ class _Adding:
             run = native.read_run(
                 self.con, folder, file, dataset, self.report, collapse_first=self.options.collapse_first
             )
-            if run is None or self.report.num_faults:
+            if run is None or dataset is None or self.report.num_faults:
                 continue
-            if run.collection.key == dataset.collection.key:  # type: ignore[union-attr]
+            if run.collection.key == dataset.collection.key:
                 collection = self.parts["collection"].key
             else:
                 collection = run.collection.key
                 self._collection(run.collection)
             self.con.execute(
-                "create or replace temp view ranked_input as select stage, query_id, doc_id, key, score from results"
+                "create or replace temp view ranked_input as"
+                " select stage, query_id, doc_id, key, score from results"
             )
             self._run(
                 str(file),
@@ -276,16 +260,21 @@ class _Adding:
             raise UsageError(f"--name names one run, and {len(runs)} files are given")
         names = [name] if name is not None else [run_name(run) for run in runs]
         if twice := sorted({n for n in names if names.count(n) > 1}):
-            raise UsageError(f"two of the files would make a run named {twice[0]}: add them apart, with --name")
+            raise UsageError(
+                f"two of the files would make a run named {twice[0]}: add them apart, with --name"
+            )
         return names
 
     def _shares_queries(self, file: Path, labels: Path) -> bool:
-        """Whether any query of the run has labels; if not, that is a fault: the two files do not belong together."""
-        common, run_example, label_example = self.con.execute(
-            "select (select count(*) from (select distinct query_id from ranked_input semi join labelled_queries"
-            " using (query_id))), (select min(query_id) from ranked_input), (select min(query_id) from labelled_queries)"
-        ).fetchall()[0]
-        if common == 0:
+        """Whether any query of the run has labels. If none has, the files do not belong together: a fault."""
+        ((common, run_example, label_example),) = self.con.execute(
+            """
+            select exists (from ranked_input semi join labelled_queries using (query_id)),
+                   (select min(query_id) from ranked_input),
+                   (select min(query_id) from labelled_queries)
+            """
+        ).fetchall()
+        if not common:
             self.report.fault(
                 Fault(
                     str(file),
@@ -309,7 +298,7 @@ class _Adding:
         reviewer: str | None,
         files: tuple[str, str, str],
     ) -> None:
-        """Fill collections, query_sets and label_sets, under the names that the store may have for the same content."""
+        """Fill collections, query_sets and label_sets, by the names that the store has for the same content."""
         con = self.con
         queries_file, labels_file, collection_file = files
         self._collection(collection)
@@ -324,7 +313,7 @@ class _Adding:
         label_set = versioned(name, label_revision)
         con.execute(
             "insert into label_sets select $key, $name, $revision, $query_set, $collection, $relevant_from,"
-            " $reviewer, (select count(*) from labels where label_set = $key and doc_id is not null), '', now()",
+            " $reviewer, (select count(doc_id) from labels where label_set = $key), '', now()",
             {
                 "key": label_set,
                 "name": name,
@@ -358,23 +347,26 @@ class _Adding:
 
     def _settle(
         self,
-        kind: Literal["query_set", "label_set", "collection"],
+        kind: Kind,
         declared: str,
         content_hash: Callable[[duckdb.DuckDBPyConnection, str], str],
         file: str,
         tables: tuple[str, ...],
     ) -> None:
-        """Give a part the name under which the store has the same content, and see that no other has its name."""
+        """Give a part the name under which the store has its content, and see that no other has its name."""
         hashed = content_hash(self.con, declared)
         there = self.known.parts[kind]
         key = declared
         if declared not in there:
-            key = next((k for k, h in there.items() if h == hashed and _name(k) == _name(declared)), declared)
+            key = next(
+                (k for k, h in there.items() if h == hashed and name_of(k) == name_of(declared)), declared
+            )
         elif there[declared] != hashed:
-            self.report.fault(_changed(kind, declared, file))
+            self.report.fault(changed_content(kind, declared, file))
         for table in (f"{kind}s", *tables):
             self.con.execute(
-                f"update {table} set {kind} = $key where {kind} = $declared", {"key": key, "declared": declared}
+                f"update {table} set {kind} = $key where {kind} = $declared",
+                {"key": key, "declared": declared},
             )
         self.con.execute(
             f"update {kind}s set content_hash = $hash where {kind} = $key", {"hash": hashed, "key": key}
@@ -391,11 +383,9 @@ class _Adding:
         collection: str,
         source_file: str,
         doubts_from: int,
-        about: tuple[
-            datetime | None, str | None, str | None, list[str], str | None, str | None
-        ],
+        about: tuple[datetime | None, str | None, str | None, list[str], str | None, str | None],
     ) -> None:
-        """Keep the rankings of a run that has been read, score it, and see whether the store has it already."""
+        """Keep the rankings of a run that has been read, see whether the store has it, and score it."""
         con, label_set = self.con, self.parts["label_set"].key
         kept_depth = self.options.kept_depth(num_rows)
         created, baseline, series, tags, commit, note = about
@@ -423,7 +413,7 @@ class _Adding:
         con.execute("update runs set content_hash = $hash where run = $run", {"hash": hashed, "run": run})
         state = self.known.state_of_run(run, hashed, label_set)
         if state is None:
-            self.report.fault(_other_content(file, run))
+            self.report.fault(run_name_taken(file, run))
             return
         scoring.score_run(con, run, label_set, keep=kept_depth, depth=None)
         self._check("run", file)
@@ -435,7 +425,7 @@ class _Adding:
             self.report.doubt(file, kind, num, sentence)
 
     def _keep_doubts(self, start: int, subject: str, kind: str, *, from_the_first: bool = False) -> None:
-        """Put the doubts that came up since `start` beside their subject, for those who read its numbers later."""
+        """Put the doubts that came up since `start` beside their subject, for readers of its numbers."""
         doubts = self.report.doubts[0 if from_the_first else start :]
         if doubts:
             self.con.executemany(
@@ -456,53 +446,63 @@ class _Adding:
             report=self.report,
             dry_run=self.options.dry_run,
         )
-        if not self.options.dry_run and (added.new_parts or any(run.state != "already there" for run in self.runs)):
+        if not self.options.dry_run and (
+            added.new_parts or any(run.state != "already there" for run in self.runs)
+        ):
             self.progress("writing to the store", 0, 0)
             self._write(added)
         return added
 
     def _write(self, added: Added) -> None:
         with self.store.write(self.con, self.options.wait) as con:
-            known = _Known.of_connection(con, "store.main.")
+            known = Known.of_connection(con, "store.main.")
             self._recheck(known)
             for part in self.parts.values():
                 if part.key not in known.parts[part.kind]:
                     tables = {"query_set": "queries", "label_set": "labels", "collection": "documents"}
                     for table in (f"{part.kind}s", tables[part.kind]):
-                        _append(con, table, part.kind, [part.key])
-                    _append(con, "doubts", "subject", [part.key], subject_kind=part.kind)
+                        append(con, table, part.kind, [part.key])
+                    append(con, "doubts", "subject", [part.key], subject_kind=part.kind)
             others = [
                 key
                 for (key,) in con.execute("select collection from memory.main.collections").fetchall()
                 if key not in known.parts["collection"] and key != self.parts["collection"].key
             ]
-            _append(con, "collections", "collection", others)
+            append(con, "collections", "collection", others)
             states = {
-                run.run: known.state_of_run(run.run, self._hash(run.run), added.label_set) for run in self.runs
+                run.run: known.state_of_run(run.run, self._hash(run.run), added.label_set)
+                for run in self.runs
             }
             new = [run for run, state in states.items() if state == "added"]
             scored = [run for run, state in states.items() if state != "already there"]
             for table in RUN_TABLES:
-                _append(con, table, "run", new)
-            _append(con, "doubts", "subject", new, subject_kind="run")
+                append(con, table, "run", new)
+            append(con, "doubts", "subject", new, subject_kind="run")
             for table in SCORE_TABLES:
-                _append(con, table, "run", scored)
+                append(con, table, "run", scored)
             added.not_rescored = [
-                run for (run,) in con.execute("select run from store.main.runs_to_rescore order by run").fetchall()
+                run
+                for (run,) in con.execute(
+                    "select run from store.main.runs_to_rescore order by run"
+                ).fetchall()
             ]
 
-    def _recheck(self, known: _Known) -> None:
+    def _recheck(self, known: Known) -> None:
         """What the store got since it was looked at must not contradict what is about to be written."""
         report = Report()
         for part in self.parts.values():
             if known.parts[part.kind].get(part.key, part.content_hash) != part.content_hash:
-                report.fault(_changed(part.kind, part.key, part.file))
+                report.fault(changed_content(part.kind, part.key, part.file))
         for run in self.runs:
             if known.state_of_run(run.run, self._hash(run.run), self.parts["label_set"].key) is None:
-                report.fault(_other_content(run.file, run.run))
+                report.fault(run_name_taken(run.file, run.run))
         if known.cutoffs != self.known.cutoffs:
             report.fault(
-                Fault(str(self.store.path), "cutoffs_changed", "its cutoffs were changed meanwhile: add once more")
+                Fault(
+                    str(self.store.path),
+                    "cutoffs_changed",
+                    "its cutoffs were changed meanwhile: add once more",
+                )
             )
         if report.num_faults:
             raise Refused(report)
@@ -513,96 +513,3 @@ class _Adding:
                 "select content_hash from memory.main.runs where run = $run", {"run": run}
             ).fetchall()[0][0]
         )
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What a store holds already: its cutoffs, and content hashes by key."""
-
-    cutoffs: list[int]
-    parts: dict[str, dict[str, str]]
-    runs: dict[str, str]
-    scorings: set[tuple[str, str]]
-    bare_collections: dict[str, str]
-
-    @classmethod
-    def of_store(cls, store: Store) -> _Known:
-        if store.exists():
-            with store.read() as con:
-                return cls.of_connection(con, "")
-        with closing(open_workspace()) as con:
-            return cls.of_connection(con, "")
-
-    @classmethod
-    def of_connection(cls, con: duckdb.DuckDBPyConnection, catalog: str) -> _Known:
-        def rows(query: str) -> list[tuple[str, ...]]:
-            return con.execute(query).fetchall()
-
-        return cls(
-            cutoffs=[int(k) for (k,) in rows(f"select k from {catalog}cutoffs order by k")],
-            parts={
-                kind: dict(rows(f"select {kind}, content_hash from {catalog}{kind}s order by added_at"))  # type: ignore[misc,arg-type]
-                for kind in ("query_set", "label_set", "collection")
-            },
-            runs=dict(rows(f"select run, content_hash from {catalog}runs")),  # type: ignore[arg-type]
-            scorings=set(rows(f"select run, label_set from {catalog}scorings")),  # type: ignore[arg-type]
-            bare_collections=dict(
-                rows(
-                    f"select name, arg_max(version, added_at) from {catalog}collections"
-                    " where num_documents = 0 group by name"
-                )  # type: ignore[arg-type]
-            ),
-        )
-
-    def bare_collection(self, name: str) -> str | None:
-        """The version of a collection that is there by its name alone: what TREC files are about."""
-        return self.bare_collections.get(name)
-
-    def state_of_run(self, run: str, content_hash: str, label_set: str) -> RunState | None:
-        """What adding a run comes to; None: another run has its name."""
-        if run not in self.runs:
-            return "added"
-        if self.runs[run] != content_hash:
-            return None
-        return "already there" if (run, label_set) in self.scorings else "rescored"
-
-
-def _append(
-    con: duckdb.DuckDBPyConnection, table: str, column: str, keys: list[str], subject_kind: str | None = None
-) -> None:
-    """Append to a table of the store the workspace's rows that belong to these keys."""
-    if keys:
-        con.execute(
-            f"insert into store.main.{table} by name select * from memory.main.{table}"
-            f" where list_contains($keys::varchar[], {column})"
-            + (" and subject_kind = $kind" if subject_kind else ""),
-            {"keys": keys} | ({"kind": subject_kind} if subject_kind else {}),
-        )
-
-
-def _name(key: str) -> str:
-    return key.rpartition("@")[0]
-
-
-def _changed(kind: str, key: str, file: str) -> Fault:
-    name, _, revision = key.rpartition("@")
-    what = {"query_set": "queries", "label_set": "labels", "collection": "documents"}[kind]
-    return Fault(
-        file,
-        "changed_content",
-        f"the store has other {what} of {name} under this {'version' if kind == 'collection' else 'revision'}:"
-        f" give the changed {what} a new one",
-        field="version" if kind == "collection" else "revision",
-        value=revision,
-    )
-
-
-def _other_content(file: str, run: str) -> Fault:
-    return Fault(
-        file,
-        "run_name_taken",
-        "the store has another run of this name, with other content: give this one another name"
-        " (--name, or rename the file), or `rankroom remove` the other",
-        field="run",
-        value=run,
-    )

@@ -70,20 +70,22 @@ def _scores_at(store: Store, run: str, k: int) -> Iterator[duckdb.DuckDBPyConnec
     with store.read() as con:
         if not con.execute("select 1 from runs where run = $run", {"run": run}).fetchall():
             raise UsageError(f"there is no run named {run} in {store.path}: `rankroom list` names them")
-        if not con.execute(
-            "select 1 from run_summary where run = $run limit 1", {"run": run}
-        ).fetchall():
-            raise UsageError(f"run {run} has no scores under the current labels: `rankroom rescore` gives it some")
+        if not con.execute("select 1 from run_summary where run = $run limit 1", {"run": run}).fetchall():
+            raise UsageError(
+                f"run {run} has no scores under the current labels: `rankroom rescore` gives it some"
+            )
         if con.execute("select 1 from cutoffs where k = $k", {"k": k}).fetchall():
             yield con
             return
         ((depth, label_set),) = con.execute(
-            "select runs.kept_depth, query_scores_uncut.label_set from runs join query_scores_uncut using (run)"
+            "select runs.kept_depth, run_summary.label_set from runs join run_summary using (run)"
             " where run = $run limit 1",
             {"run": run},
         ).fetchall()
     if depth is not None and depth < k:
-        raise UsageError(f"of run {run} only the first {depth} results a query are kept: k = {k} is beyond them")
+        raise UsageError(
+            f"of run {run} only the first {depth} results a query are kept: k = {k} is beyond them"
+        )
     with closing(open_workspace()) as con:
         load_labels(store, con, label_set, [k])
         score_stored_run(store, con, run, label_set)

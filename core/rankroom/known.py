@@ -1,0 +1,114 @@
+"""What a store holds already, and whether what is being added is the same, is new, or contradicts it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import duckdb
+
+from rankroom.faults import Fault
+from rankroom.store import Store
+from rankroom.workspace import open_workspace
+
+Kind = Literal["query_set", "label_set", "collection"]
+RunState = Literal["added", "rescored", "already there"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A query set, label set or collection of the data set that is being added."""
+
+    kind: Kind
+    key: str
+    declared: str
+    content_hash: str
+    is_new: bool
+    file: str
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a store holds already: its cutoffs, and content hashes by key."""
+
+    cutoffs: list[int]
+    parts: dict[str, dict[str, str]]
+    runs: dict[str, str]
+    scorings: set[tuple[str, str]]
+    bare_collections: dict[str, str]
+
+    @classmethod
+    def of_store(cls, store: Store) -> Known:
+        """What a store holds; of one that does not exist, what every new store holds."""
+        if store.exists():
+            with store.read() as con:
+                return cls.of_connection(con, "")
+        with closing(open_workspace()) as con:
+            return cls.of_connection(con, "")
+
+    @classmethod
+    def of_connection(cls, con: duckdb.DuckDBPyConnection, catalog: str) -> Known:
+        """The same of an open connection; `catalog` is the prefix of its tables."""
+
+        def rows(query: str) -> list[Any]:
+            return con.execute(query).fetchall()
+
+        return cls(
+            cutoffs=[k for (k,) in rows(f"select k from {catalog}cutoffs order by k")],
+            parts={
+                kind: dict(rows(f"select {kind}, content_hash from {catalog}{kind}s order by added_at"))
+                for kind in ("query_set", "label_set", "collection")
+            },
+            runs=dict(rows(f"select run, content_hash from {catalog}runs")),
+            scorings=set(rows(f"select run, label_set from {catalog}scorings")),
+            bare_collections=dict(
+                rows(
+                    f"select name, arg_max(version, added_at) from {catalog}collections"
+                    " where num_documents = 0 group by name"
+                )
+            ),
+        )
+
+    def bare_collection(self, name: str) -> str | None:
+        """The version of a collection that is there by its name alone: what TREC files are about."""
+        return self.bare_collections.get(name)
+
+    def state_of_run(self, run: str, content_hash: str, label_set: str) -> RunState | None:
+        """What adding a run comes to; None: another run has its name."""
+        if run not in self.runs:
+            return "added"
+        if self.runs[run] != content_hash:
+            return None
+        return "already there" if (run, label_set) in self.scorings else "rescored"
+
+
+def name_of(key: str) -> str:
+    """The name in NAME@REVISION."""
+    return key.rpartition("@")[0]
+
+
+def changed_content(kind: str, key: str, file: str) -> Fault:
+    """Other content under a name and revision that the store has."""
+    name, _, revision = key.rpartition("@")
+    field = "version" if kind == "collection" else "revision"
+    what = {"query_set": "queries", "label_set": "labels", "collection": "documents"}[kind]
+    return Fault(
+        file,
+        "changed_content",
+        f"the store has other {what} of {name} under this {field}: give the changed {what} a new one",
+        field=field,
+        value=revision,
+    )
+
+
+def run_name_taken(file: str, run: str) -> Fault:
+    """A run whose name the store has for another."""
+    return Fault(
+        file,
+        "run_name_taken",
+        "the store has another run of this name, with other content: give this one another name"
+        " (--name, or rename the file), or `rankroom remove` the other",
+        field="run",
+        value=run,
+    )

@@ -1,0 +1,32 @@
+"""Which tables of a store hold what belongs to a run, and appending a workspace's rows to them."""
+
+from __future__ import annotations
+
+import duckdb
+
+RUN_TABLES = (
+    "runs",
+    "run_stages",
+    "run_config",
+    "run_queries",
+    "rankings",
+    "ranking_lengths",
+    "answer_scores",
+)
+"""What was read of a run."""
+
+SCORE_TABLES = ("labelled_ranks", "query_metrics", "query_metrics_uncut", "unlabelled_queries", "scorings")
+"""What was computed of a run under a label set."""
+
+
+def append(
+    con: duckdb.DuckDBPyConnection, table: str, column: str, keys: list[str], subject_kind: str | None = None
+) -> None:
+    """Append to a table of the store the workspace's rows that belong to these keys."""
+    if keys:
+        con.execute(
+            f"insert into store.main.{table} by name select * from memory.main.{table}"
+            f" where list_contains($keys::varchar[], {column})"
+            + (" and subject_kind = $kind" if subject_kind else ""),
+            {"keys": keys} | ({"kind": subject_kind} if subject_kind else {}),
+        )
