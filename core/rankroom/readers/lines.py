@@ -18,7 +18,7 @@ import duckdb
 
 from rankroom.faults import Fault, Report
 
-CHUNK = 16 * 2**20
+CHUNK = 8 * 2**20
 """Bytes read at a time: what bounds the memory, whatever the size of the file."""
 
 LONGEST_LINE = 128 * 2**20

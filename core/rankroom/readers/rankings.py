@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 
 from rankroom.faults import SHOWN, Fault, Report
 
@@ -20,43 +21,39 @@ KEPT = 100
 
 
 def pair_hashes(con: duckdb.DuckDBPyConnection, table: str) -> np.ndarray:
-    """A hash of 64 bits of each (query, document): what `occurs_twice` looks at."""
+    """A hash of 64 bits of each (query, document): what `repeated` looks at."""
     return np.ma.getdata(con.execute(f"select hash(query_id, doc_id) as h from {table}").fetchnumpy()["h"])
 
 
-def occurs_twice(hashes: np.ndarray) -> bool:
-    """Whether a hash occurs twice: a document twice in a ranking, or (hardly ever) two pairs with one hash.
+def repeated(hashes: np.ndarray) -> np.ndarray:
+    """The hashes that occur more than once: a document twice in a ranking, or (hardly ever) a coincidence.
 
     Sorting (in place) takes half the time and memory of a distinct count in SQL over millions of pairs.
     """
     hashes.sort()
-    return bool((hashes[1:] == hashes[:-1]).any())
+    return np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
 
 
 def find_repeats(con: duckdb.DuckDBPyConnection, table: str, line: str, where: str = "true") -> None:
-    """Make the temp table `{table}_repeats(line_no, doc_id, first_line, place)`: all results of documents
-    that stand twice in a ranking, looking only at results of which `where` is true.
+    """Make the temp table `{table}_repeats(line_no, doc_id, first_line, place)`.
 
-    `place` is 1 for the best-ranked.
+    It holds all results of documents that stand twice in a ranking, looking only at results of which `where`
+    is true; `place` is 1 for the best-ranked.
     """
-    any_at_all = occurs_twice(pair_hashes(con, f"(select query_id, doc_id from {table} where {where})"))
+    suspects = repeated(pair_hashes(con, f"(select query_id, doc_id from {table} where {where})"))
+    con.register(f"{table}_suspects", pa.table({"pair": suspects}))
     con.execute(
         f"""
         create or replace temp table {table}_repeats as
-        with hashed as (
-            select hash(query_id, doc_id) as pair, {line} as line_no, query_id, doc_id, key
-            from {table} where {where} and {any_at_all}
-        ), suspects as (
-            select * from hashed
-            where pair in (select pair from hashed group by pair having count(*) > 1)
-        )
-        select line_no, doc_id, min(line_no) over same as first_line,
-               row_number() over (partition by query_id, doc_id order by key desc, line_no) as place
-        from suspects
+        select {line} as line_no, doc_id, min({line}) over same as first_line,
+               row_number() over (partition by query_id, doc_id order by key desc, {line}) as place
+        from {table}
+        where {where} and hash(query_id, doc_id) in (select pair from {table}_suspects)
         window same as (partition by query_id, doc_id)
         qualify count(*) over same > 1
         """
     )
+    con.unregister(f"{table}_suspects")
 
 
 def repeat_faults(con: duckdb.DuckDBPyConnection, table: str, file: str) -> tuple[list[Fault], int]:

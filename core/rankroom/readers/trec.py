@@ -21,10 +21,10 @@ from rankroom.readers.lines import LINES, NOT_BLANK, empty_file, feed_lines
 from rankroom.readers.rankings import (
     collapse_repeats,
     find_repeats,
-    occurs_twice,
     order_doubts,
     pair_hashes,
     repeat_faults,
+    repeated,
 )
 
 OrderedBy = Literal["score", "rank"]
@@ -111,10 +111,10 @@ def read_run(
         by_rank = order == "rank" or columns == 3
         doubts = Report()
         with ThreadPoolExecutor(1) as beside:  # the hashes are sorted while DuckDB looks at the order
-            twice = beside.submit(occurs_twice, pair_hashes(con, table))
+            twice = beside.submit(repeated, pair_hashes(con, table))
             if columns != 3:
                 order_doubts(con, table, "rowid + 1", str(path), doubts, by_rank=by_rank)
-        if not twice.result() and not (by_rank and _has_shared_ranks(con, table)):
+        if not len(twice.result()) and not (by_rank and _has_shared_ranks(con, table)):
             report.doubts += doubts.doubts
             con.execute(f"alter table {table} drop column rank")
             return RunFile(_count(con, table), "rank" if by_rank else "score")
