@@ -16,6 +16,7 @@ import duckdb
 from rankroom import migrations
 from rankroom.errors import StoreUnavailable
 from rankroom.turnstile import GateShut, Turnstile, is_busy
+from rankroom.workspace import open_workspace
 
 STORAGE_VERSION = "v1.5.0"
 """The oldest DuckDB whose clients open a store."""
@@ -75,9 +76,9 @@ class Store:
         made, and is there only once its first transaction is; one of an older schema is migrated first.
         In the block only `store` may be written: a transaction of DuckDB writes to one file.
         """
-        self._check_place()
         with ExitStack() as stack:
             with self._explained():
+                self._check_place()
                 attached = stack.enter_context(self._turnstile.write(lambda: self._attach(con), wait))
             try:
                 with self._explained(only=lambda error: _is_damage(error) or _is_full(error)):
@@ -104,16 +105,10 @@ class Store:
             found = migrations.check_not_newer(migrations.installed(con), str(self.path))
             if migrations.is_current(found):
                 return False
-        with closing(duckdb.connect()) as con, self.write(con, wait):
+        with closing(open_workspace()) as con, self.write(con, wait):
             return True
 
     def _open_for_reading(self, wait: float) -> duckdb.DuckDBPyConnection:
-        self._check_place()
-        if not self.exists():
-            raise StoreUnavailable(
-                f"there is no store at {self.path}: "
-                f"`rankroom add --store {shlex.quote(str(self.path))} ...` makes one"
-            )
         # One for every reader of a process: DuckDB gives them one instance, and that has one configuration.
         config: dict[str, str | bool | int | float | list[str]] = {
             "autoinstall_known_extensions": False,
@@ -122,6 +117,12 @@ class Store:
             "temp_directory": _spill_folder(self._file),
         }
         with self._explained():
+            self._check_place()
+            if not self.exists():
+                raise StoreUnavailable(
+                    f"there is no store at {self.path}: "
+                    f"`rankroom add --store {shlex.quote(str(self.path))} ...` makes one"
+                )
             con = self._turnstile.read(
                 lambda: duckdb.connect(str(self._file), read_only=True, config=config), wait
             )
@@ -151,7 +152,11 @@ class Store:
         if self.exists():
             con.execute(f"attach {_text(self._file)} as {CATALOG}")
             return self._file
-        con.execute(f"attach {_text(self._draft)} as {CATALOG} (storage_version '{STORAGE_VERSION}')")
+        try:
+            con.execute(f"attach {_text(self._draft)} as {CATALOG} (storage_version '{STORAGE_VERSION}')")
+        except duckdb.Error:
+            self._discard_draft()
+            raise
         return self._draft
 
     def _migrate_attached(self, con: duckdb.DuckDBPyConnection) -> None:
