@@ -1,0 +1,55 @@
+"""The dashboard of rankroom: `rankroom serve` runs it over one store, named by RANKROOM_STORE."""
+
+import logging
+from pathlib import Path
+
+import duckdb
+import streamlit as st
+from panels import empty_states, freshness, sidebar
+from panels.store_access import reading
+from rankroom.errors import StoreUnavailable
+
+st.set_page_config(page_title="rankroom", page_icon=str(Path(__file__).with_name("icon.svg")), layout="wide")
+
+st.logo(
+    str(Path(__file__).with_name("logo.svg")),
+    icon_image=str(Path(__file__).with_name("icon.svg")),
+    size="medium",
+)
+
+page = st.navigation(
+    [
+        st.Page(
+            "app_pages/runs.py",
+            title="Runs",
+            icon=":material/leaderboard:",
+            default=True,
+            help="Every run at one cutoff: means with n, the k-curve, first relevant ranks.",
+        ),
+        st.Page(
+            "app_pages/failures.py",
+            title="Failures",
+            icon=":material/troubleshoot:",
+            help="The failing queries of one run, by cause; each opens to show its evidence.",
+        ),
+        st.Page("app_pages/query.py", title="Query", icon=":material/manage_search:", visibility="hidden"),
+    ]
+)
+
+try:
+    with reading() as store:
+        stamp = store.stamp
+        state = empty_states.state_of(store)
+        filters = sidebar.choose(store, page.title) if state is None else None
+    freshness.watch(stamp)
+    if filters is None:
+        empty_states.show(state)
+    else:
+        st.session_state["filters"] = filters
+        page.run()
+except StoreUnavailable as error:
+    empty_states.unavailable(str(error))
+    freshness.retry()
+except duckdb.Error as error:
+    logging.getLogger("rankroom.dashboard").exception("a statement of the dashboard failed")
+    empty_states.unavailable(f"A statement of this page failed: {error}")

@@ -1,0 +1,1 @@
+"""What the pages are made of: questions to the store, charts, tables, filters and words."""

@@ -1,0 +1,105 @@
+"""Which runs, queries and labels a page is about, and how a statement says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from panels.question import Value
+
+ALL = "all"
+NONE = "(none)"
+"""A query that does not say its category or language."""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """The filters in force. Every one has a value: those that do not narrow anything are empty or ALL."""
+
+    data: str
+    label_set: str
+    query_set: str
+    is_current: bool = True
+    k: int = 5
+    stage: str = "final"
+    split: str = ALL
+    category: tuple[str, ...] = ()
+    language: tuple[str, ...] = ()
+    tag: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+    order: str = "ndcg"
+    run: str = ""
+    cause: tuple[str, ...] = ()
+
+    def values(self, **more: Value) -> dict[str, Value]:
+        """What the `$names` of a statement stand for."""
+        return {
+            "label_set": self.label_set,
+            "query_set": self.query_set,
+            "k": self.k,
+            "stage": self.stage,
+            "split": self.split,
+            "category": self.category,
+            "language": self.language,
+            "tag": self.tag,
+            "runs": self.runs,
+            "run": self.run,
+            "cause": self.cause,
+            **more,
+        }
+
+    @property
+    def by_query(self) -> bool:
+        """Whether queries are chosen by more than their split, for which the store keeps no summary."""
+        return bool(self.category or self.language or self.tag)
+
+    def view(self, name: str) -> str:
+        """The public view that holds this stage and label set: the plain one wherever it does."""
+        return name if self.is_current and self.stage == "final" else f"{name}_all"
+
+    def scope(self, alias: str, at_k: bool = True) -> str:
+        """The condition on rows of a scores or summary view."""
+        parts = [f"{alias}.label_set = $label_set"]
+        if not (self.is_current and self.stage == "final"):
+            parts.append(f"{alias}.stage = $stage")
+        if at_k:
+            parts.append(f"{alias}.k = $k")
+        if self.runs:
+            parts.append(f"list_contains($runs, {alias}.run)")
+        return " and ".join(parts)
+
+    def query_conditions(self) -> list[str]:
+        """The conditions on rows of `queries`."""
+        parts = []
+        if self.split != ALL:
+            parts.append("queries.split = $split")
+        if self.category:
+            parts.append(f"list_contains($category, coalesce(queries.category, '{NONE}'))")
+        if self.language:
+            parts.append(f"list_contains($language, coalesce(queries.language, '{NONE}'))")
+        if self.tag:
+            parts.append("list_has_any(queries.tags, $tag)")
+        return parts
+
+    def join_queries(self, alias: str) -> str:
+        """The join that leaves only the chosen queries; nothing where all are."""
+        conditions = self.query_conditions()
+        if not conditions:
+            return ""
+        return (
+            f"join queries on queries.query_set = $query_set and queries.query_id = {alias}.query_id\n"
+            f"     and {' and '.join(conditions)}"
+        )
+
+    def facts(self) -> list[tuple[str, object]]:
+        """The filters in force, for the top of a page: names and values."""
+        labels = self.label_set if self.is_current else f"{self.label_set} (not the current ones)"
+        found: list[tuple[str, object]] = [("data", self.data), ("labels", labels), ("k", self.k)]
+        if self.stage != "final":
+            found.append(("stage", self.stage))
+        found.append(("split", self.split))
+        for name in ("category", "language", "tag"):
+            if chosen := getattr(self, name):
+                found.append((name, " or ".join(chosen)))
+        if self.runs:
+            found.append(("chosen runs", len(self.runs)))
+        return found

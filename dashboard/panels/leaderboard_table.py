@@ -1,0 +1,94 @@
+"""The leaderboard as a table: ceilings in its headings, targets, and a way to each run's failures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import streamlit as st
+
+from panels import words
+from panels.filters import Filters
+from panels.leaderboard import COUNTS, MEANS, ceilings
+from panels.targets import Target
+
+ALWAYS = ("missed", "left_out", "errored", *MEANS, "judged")
+"""Columns that are there even when all is well: a reader looks for them."""
+
+ROW_HEIGHT = 34
+MOST_ROWS = 18
+"""Beyond so many runs the table scrolls inside itself."""
+
+
+def show(frame: pa.Table, targets: list[Target], filters: Filters) -> None:
+    """The table. A click on a row's button opens the failures of its run."""
+    rows = frame.to_pylist()
+    below_one = ceilings(rows)
+    shown = frame.select(["run"]).append_column("open", pa.array(["Failures ›"] * len(rows), pa.string()))
+    for name in ("n", *MEANS[:5]):
+        shown = shown.append_column(name, frame.column(name))
+    for target in targets:
+        shown = shown.append_column(
+            f"target_{target.metric}", pa.array([target.text(row) for row in rows], pa.string())
+        )
+    for name in (*COUNTS, *MEANS[5:], "judged"):
+        if name in ALWAYS or pc.any(pc.not_equal(frame.column(name), 0)).as_py():
+            shown = shown.append_column(name, frame.column(name))
+    for name in ("series", "created"):
+        if frame.column(name).null_count < len(rows):
+            shown = shown.append_column(name, frame.column(name))
+    st.dataframe(
+        shown,
+        hide_index=True,
+        row_height=ROW_HEIGHT,
+        height=ROW_HEIGHT * (min(len(rows), MOST_ROWS) + 1) + 2,
+        placeholder="–",
+        lazy=False,
+        key="leaderboard",
+        alt=f"Runs by {words.metric(filters.order, filters.k)}, best first: means, counts and targets.",
+        column_config=_columns(filters, targets, below_one, [str(row["run"]) for row in rows]),
+    )
+
+
+def _columns(
+    filters: Filters, targets: list[Target], below_one: dict[str, float], runs: list[str]
+) -> dict[str, Any]:
+    columns: dict[str, Any] = {
+        "run": st.column_config.TextColumn("run", pinned=True),
+        "open": st.column_config.ButtonColumn(
+            "open",
+            key="open_failures",
+            on_click=open_failures,
+            args=(runs,),
+            type="tertiary",
+            width="small",
+            help="Opens the failing queries of this run.",
+        ),
+        "n": st.column_config.NumberColumn("n", format="%d", help=words.COLUMNS["n"]),
+        "judged": st.column_config.NumberColumn("judged", format="%.3f", help=words.COLUMNS["judged"]),
+        "series": st.column_config.TextColumn("series"),
+        "created": st.column_config.DatetimeColumn("created", format="YYYY-MM-DD HH:mm", timezone="UTC"),
+    }
+    for name in MEANS:
+        label = words.METRICS[name] + (f" ≤ {words.number(below_one[name])}" if name in below_one else "")
+        about = words.COLUMNS[name]
+        if name in below_one:
+            about += f" A perfect ranking would get {words.number(below_one[name])} under these labels."
+        columns[name] = st.column_config.NumberColumn(label, format="%.3f", help=about)
+    for name in COUNTS:
+        columns[name] = st.column_config.NumberColumn(
+            name.replace("_", " "), format="%d", help=words.COLUMNS[name]
+        )
+    for target in targets:
+        columns[f"target_{target.metric}"] = st.column_config.TextColumn(
+            f"{words.METRICS[target.metric]} ≥ {words.number(target.value)}",
+            help=f"Whether {words.metric(target.metric, filters.k)} reaches the target.",
+        )
+    return columns
+
+
+def open_failures(runs: list[str]) -> None:
+    """Go to the failures of the run whose button was clicked."""
+    click = st.session_state["open_failures"]
+    st.switch_page("app_pages/failures.py", query_params={"run": runs[click["row"]]})

@@ -1,0 +1,187 @@
+"""The filters as widgets. Each is bound to the URL, so that a link reproduces the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from panels import failure_list, leaderboard
+from panels.filters import ALL, NONE, Filters
+from panels.question import Question
+from panels.store_access import Reader
+from panels.words import METRICS, failure_class, quoted
+
+DEFAULT_K = 5
+DEFAULT_SPLIT = "dev"
+
+DATA_SETS = Question(
+    """
+select query_sets.name, label_sets.label_set, label_sets.query_set,
+       label_sets.label_set = current_label_sets.label_set as is_current
+from label_sets
+join query_sets on query_sets.query_set = label_sets.query_set
+join current_label_sets on current_label_sets.query_set_name = query_sets.name
+order by query_sets.name, is_current desc, label_sets.added_at desc, label_sets.label_set
+"""
+)
+
+CUTOFFS = Question("select k from cutoffs order by k")
+
+QUERY_VALUES = f"""
+select dimension, slice
+from query_slices
+where query_set = $query_set and list_contains(['category', 'language', 'split', 'tag'], dimension)
+group by dimension, slice
+order by dimension, slice = '{NONE}', slice
+"""
+
+STAGES = """
+select run_stages.stage
+from run_stages
+join scorings on scorings.run = run_stages.run
+where scorings.label_set = $label_set
+group by run_stages.stage
+order by run_stages.stage <> 'final', max(run_stages.position) desc, run_stages.stage
+"""
+
+RUNS = """
+select run from scorings where label_set = $label_set order by run
+"""
+
+
+def choose(store: Reader, page: str) -> Filters | None:
+    """The filters as the sidebar has them; None in a store without labels, where nothing can be filtered."""
+    sets = store.rows(DATA_SETS)
+    if not sets:
+        return None
+    on_runs = page == "Runs"
+    with st.sidebar:
+        names = list(dict.fromkeys(str(row["name"]) for row in sets))
+        data = names[0]
+        if len(names) > 1:
+            data = st.selectbox("Data set", names, key="data", bind="query-params") or data
+        labels = {str(row["label_set"]): row for row in sets if row["name"] == data}
+        label_set = next(iter(labels))  # the current one
+        run_slot = st.container()
+        k = _cutoff(store)
+        if on_runs and len(labels) > 1:
+            label_set = st.selectbox("Labels", list(labels), key="labels", bind="query-params") or label_set
+        filters = Filters(
+            data=data,
+            label_set=label_set,
+            query_set=str(labels[label_set]["query_set"]),
+            is_current=bool(labels[label_set]["is_current"]),
+            k=k,
+        )
+        if on_runs:
+            filters = replace(filters, stage=_stage(store, filters))
+        filters = _query_filters(store, filters)
+        if on_runs:
+            return _run_filters(store, filters)
+        with run_slot:
+            filters = _one_run(store, filters)
+        return _cause(store, filters)
+
+
+def _cutoff(store: Reader) -> int:
+    cutoffs = [int(k) for k in store.column(CUTOFFS)] or [DEFAULT_K]
+    index = cutoffs.index(DEFAULT_K) if DEFAULT_K in cutoffs else 0
+    return st.selectbox(
+        "Cutoff k",
+        cutoffs,
+        index=index,
+        key="k",
+        bind="query-params",
+        help="Metrics look at the first k results of each query.",
+    )
+
+
+def _stage(store: Reader, filters: Filters) -> str:
+    stages = store.column(Question(STAGES, filters.values()))
+    if len(stages) < 2:
+        return "final"
+    return st.selectbox("Stage", stages, key="stage", bind="query-params") or "final"
+
+
+def _query_filters(store: Reader, filters: Filters) -> Filters:
+    """Split, categories, languages and tags: each only where the queries differ in it."""
+    options: dict[str, list[str]] = {}
+    for row in store.rows(Question(QUERY_VALUES, filters.values())):
+        options.setdefault(str(row["dimension"]), []).append(str(row["slice"]))
+    splits = [ALL, *(name for name in options.get("split", []) if name not in (NONE, ALL))]
+    split = ALL
+    if len(splits) > 1:
+        index = splits.index(DEFAULT_SPLIT) if DEFAULT_SPLIT in splits else 0
+        split = st.selectbox("Split", splits, index=index, key="split", bind="query-params") or ALL
+    return replace(
+        filters,
+        split=split,
+        category=_several("Category", "category", options.get("category", [])),
+        language=_several("Language", "language", options.get("language", [])),
+        tag=_several("Tag", "tag", options.get("tag", [])),
+    )
+
+
+def _several(label: str, key: str, options: list[str], shown: Callable[[str], str] = str) -> tuple[str, ...]:
+    if len(options) < 2:
+        return ()
+    return tuple(
+        st.multiselect(label, options, format_func=shown, key=key, bind="query-params", placeholder="All")
+    )
+
+
+def _run_filters(store: Reader, filters: Filters) -> Filters:
+    """Which runs the leaderboard holds, and what it is ordered by."""
+    names = store.column(Question(RUNS, filters.values()))
+    runs: tuple[str, ...] = ()
+    if len(names) > 1:
+        runs = tuple(st.multiselect("Runs", names, key="runs", bind="query-params", placeholder="All"))
+    order = st.selectbox(
+        "Order by", list(METRICS), format_func=METRICS.__getitem__, key="order", bind="query-params"
+    )
+    return replace(filters, runs=runs, order=order)
+
+
+def _one_run(store: Reader, filters: Filters) -> Filters:
+    """The run whose failures are looked at: the best by NDCG unless another is chosen."""
+    names = store.column(leaderboard.question(filters)) or store.column(Question(RUNS, filters.values()))
+    asked = st.query_params.get("run")
+    if asked and asked not in names:
+        st.session_state["unknown_run"] = asked
+    run = st.selectbox("Run", names, key="run", bind="query-params", on_change=_forget_unknown_run)
+    return replace(filters, run=run or "")
+
+
+def _cause(store: Reader, filters: Filters) -> Filters:
+    """The causes of failure that are listed."""
+    causes = store.column(failure_list.counts(filters))
+    return replace(filters, cause=_several("Cause of failure", "cause", causes, failure_class))
+
+
+def _forget_unknown_run() -> None:
+    st.session_state.pop("unknown_run", None)
+
+
+def say_unknown_run(shown: str) -> None:
+    """Say so where the link asked for a run that the store does not have."""
+    if asked := st.session_state.get("unknown_run"):
+        st.warning(
+            f"There is no run named {quoted(asked)} in this store under these labels, or not any more. "
+            f"Shown instead: {quoted(shown)}.",
+            icon=":material/link_off:",
+        )
+
+
+def current() -> Filters:
+    """The filters that app.py chose in this page run."""
+    filters: Filters = st.session_state["filters"]
+    return filters
+
+
+def reset_filters() -> None:
+    """Give every filter back its default, from the callback of a button."""
+    for key in ("split", "category", "language", "tag", "runs", "cause"):
+        if key in st.session_state:
+            st.session_state[key] = ALL if key == "split" else []
