@@ -9,16 +9,18 @@ create or replace macro known_cutoff(at_k) as
          else error('k = ' || coalesce(at_k::varchar, 'NULL') || ' is not among the cutoffs of this store: '
                     || coalesce((select string_agg(cutoffs.k::varchar, ', ' order by cutoffs.k) from cutoffs), 'none')) end;
 
+create or replace macro known_label_set(wanted) as
+    case when wanted is null or exists (select 1 from label_sets where label_sets.label_set = wanted) then wanted
+         else error('there is no label set named ' || wanted || ' in this store') end;
+
 -- The labels that a run is read under: those asked for, or else the current ones of its query set.
 create or replace macro labels_for(run_name, wanted) as
-    case when wanted is not null and not exists (select 1 from label_sets where label_sets.label_set = wanted)
-         then error('there is no label set named ' || wanted || ' in this store')
-         else coalesce(wanted, (
-             select any_value(current_label_sets.label_set)
-             from runs
-             join query_sets on query_sets.query_set = runs.query_set
-             join current_label_sets on current_label_sets.query_set_name = query_sets.name
-             where runs.run = run_name)) end;
+    coalesce(known_label_set(wanted), (
+        select any_value(current_label_sets.label_set)
+        from runs
+        join query_sets on query_sets.query_set = runs.query_set
+        join current_label_sets on current_label_sets.query_set_name = query_sets.name
+        where runs.run = run_name));
 
 create or replace macro known_scores(run_name, wanted_labels, wanted_stage) as
     case when exists (select 1 from scorings
@@ -134,12 +136,25 @@ create or replace macro known_dimension(wanted) as
                     || coalesce((select string_agg(distinct query_slices.dimension, ', ' order by query_slices.dimension)
                                  from query_slices), 'no queries')) end;
 
+create or replace macro known_split(wanted) as
+    case when wanted = 'all' or exists (select 1 from queries where queries.split = wanted) then wanted
+         else error('no query is in a split named ' || coalesce(wanted, 'NULL') || ': there are '
+                    || coalesce((select string_agg(distinct queries.split, ', ' order by queries.split) || ', all'
+                                 from queries), 'none but all')) end;
+
+create or replace macro known_stage(wanted) as
+    case when wanted = 'final' or exists (select 1 from run_stages where run_stages.stage = wanted) then wanted
+         else error('no run has a stage named ' || coalesce(wanted, 'NULL') || ': there are '
+                    || coalesce((select string_agg(distinct run_stages.stage, ', ' order by run_stages.stage)
+                                 from run_stages), 'no runs')) end;
+
 -- The means of every run in the slices of one to three dimensions together, such as category x language.
 create or replace macro slices_by(first_by, at_k, second_by := null, third_by := null, in_split := 'all',
                                   label_set := null, stage := 'final') as table
 with asked as (
-    select known_cutoff(at_k) as cutoff, known_dimension(first_by) as by_1, known_dimension(second_by) as by_2,
-           known_dimension(third_by) as by_3
+    select known_cutoff(at_k) as cutoff, known_dimension(coalesce(first_by, 'NULL')) as by_1,
+           known_dimension(second_by) as by_2, known_dimension(third_by) as by_3, known_split(in_split) as splits,
+           known_label_set(label_set) as labels, known_stage(stage) as at_stage
 )
 select m.run, m.label_set, m.k, s1.slice as slice_1, s2.slice as slice_2, s3.slice as slice_3,
        count(*) filter (m.num_relevant > 0) as n,
@@ -148,15 +163,16 @@ select m.run, m.label_set, m.k, s1.slice as slice_1, s2.slice as slice_2, s3.sli
        avg(m.ndcg_exp) as ndcg_exp, avg(m.judged) as judged, sum(m.leaks)::bigint as leaks,
        count(*) filter (m.hit = 0) as missed
 from asked
-join query_metrics as m on m.k = asked.cutoff and m.stage = stage
+join query_metrics as m on m.k = asked.cutoff and m.stage = asked.at_stage
 join label_sets as l on l.label_set = m.label_set
 join queries as q on q.query_set = l.query_set and q.query_id = m.query_id
 join query_slices as s1 on s1.query_set = l.query_set and s1.query_id = m.query_id and s1.dimension = asked.by_1
 left join query_slices as s2 on s2.query_set = l.query_set and s2.query_id = m.query_id and s2.dimension = asked.by_2
 left join query_slices as s3 on s3.query_set = l.query_set and s3.query_id = m.query_id and s3.dimension = asked.by_3
-where (in_split = 'all' or q.split = in_split)
-  and (m.label_set = label_set
-       or label_set is null and m.label_set in (select current_label_sets.label_set from current_label_sets))
+where (asked.splits = 'all' or q.split = asked.splits)
+  and (m.label_set = asked.labels
+       or asked.labels is null and m.label_set in (select current_label_sets.label_set from current_label_sets))
 group by m.run, m.label_set, m.k, s1.slice, s2.slice, s3.slice
 union all by name   -- never a row: it has the names looked up, and refused, even where there is nothing to join
-select null as run from asked where asked.cutoff is null or asked.by_1 is null;
+select null as run from asked
+where concat(asked.cutoff, asked.by_1, asked.by_2, asked.by_3, asked.splits, asked.labels, asked.at_stage) is null;
