@@ -5,9 +5,10 @@ plain retry, a busy dashboard keeps every writer out for ever. So readers pass a
 time they open, and a writer keeps that gate shut while it waits for the last reader to leave and while it
 writes.
 
-A writer that waits shuts the gate for a second at most and then steps back: a DuckDB shell that somebody left
-open must not freeze the dashboard. And between two writers the gate stands open for a moment: whoever frees
-it after writing stamps the file's time, and the next writer lets READERS_TURN pass from then.
+A writer that waits shuts the gate for less than a second and then steps back: a DuckDB shell that somebody
+left open must not freeze the dashboard. Two moments written in the lock file make the turns: until when a
+writer wants the gate (readers hold back, so that it need not catch an instant without any of them), and when
+a writer last freed it (writers keep off for READERS_TURN from then, so that readers pass between them).
 """
 
 from __future__ import annotations
@@ -16,20 +17,27 @@ import errno
 import fcntl
 import os
 import random
+import struct
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import duckdb
 
-HOLD = 1.0
-"""Seconds for which a waiting writer may keep readers out in one go."""
+HOLD = 0.8
+"""Seconds for which a waiting writer keeps readers out in one go. Two in a row stay below two seconds."""
 READERS_TURN = 0.1
 """Seconds for which writers keep off the gate after one of them has held it."""
 LONGEST_PAUSE = 2.0
 """Seconds to which a waiting writer's pauses grow."""
+WANTED_FOR = 0.1
+"""Seconds for which a writer's wish holds readers back; a waiting writer renews it, a killed one cannot."""
+MOMENT = struct.Struct("<d")
+FREED, WANTED = 0, MOMENT.size
+"""Where the two moments stand in the lock file, in seconds of the clock."""
 READER_POLL = 0.01
 WRITER_POLL = 0.005
 OPEN_POLL = 0.02
@@ -87,7 +95,7 @@ class Turnstile:
             yield
             return
         try:
-            while not _lock(fd, fcntl.LOCK_SH):
+            while not (_Moments.of(fd).readers_may_pass() and _lock(fd, fcntl.LOCK_SH)):
                 if time.monotonic() > deadline:
                     raise GateShut
                 _sleep(READER_POLL)
@@ -99,14 +107,15 @@ class Turnstile:
     def _exclusive(self, deadline: float) -> Iterator[None]:
         fd = self._open_for_writer()
         try:
-            while not (_lock(fd, fcntl.LOCK_EX) and _readers_had_their_turn(fd)):
+            while not _shut(fd):
                 if time.monotonic() > deadline:
                     raise GateShut
                 _sleep(WRITER_POLL)
             try:
                 yield
             finally:
-                os.utime(fd)
+                _note(fd, WANTED, 0.0)
+                _note(fd, FREED, time.time())
         finally:
             _free(fd)
 
@@ -148,13 +157,44 @@ def _lock(fd: int, how: int) -> bool:
     return True
 
 
-def _readers_had_their_turn(fd: int) -> bool:
-    """Whether no writer held the gate just now; if one did, the lock is given back."""
-    since = time.time() - os.fstat(fd).st_mtime
-    if 0 <= since < READERS_TURN:
+def _shut(fd: int) -> bool:
+    """Shut the gate if it can be had now; if readers are on their way through, let no more of them in."""
+    if _Moments.of(fd).is_readers_turn():
+        return False
+    if not _lock(fd, fcntl.LOCK_EX):
+        _note(fd, WANTED, time.time() + WANTED_FOR)
+        return False
+    if _Moments.of(fd).is_readers_turn():  # another writer came and went between the two
         fcntl.flock(fd, fcntl.LOCK_UN)
         return False
     return True
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """What the lock file says: when a writer last freed the gate, and until when one wants it."""
+
+    freed: float = 0.0
+    wanted_until: float = 0.0
+
+    @classmethod
+    def of(cls, fd: int) -> _Moments:
+        content = os.pread(fd, 2 * MOMENT.size, 0).ljust(2 * MOMENT.size, b"\0")
+        return cls(*MOMENT.unpack_from(content, FREED), *MOMENT.unpack_from(content, WANTED))
+
+    def is_readers_turn(self) -> bool:
+        return 0 <= time.time() - self.freed < READERS_TURN
+
+    def readers_may_pass(self) -> bool:
+        # A moment further ahead than a writer ever asks for is one of a clock that was set back.
+        wanted = 0 < self.wanted_until - time.time() <= WANTED_FOR
+        return self.is_readers_turn() or not wanted
+
+
+def _note(fd: int, where: int, moment: float) -> None:
+    # A disk so full that it does not take these bytes costs turns, not the store.
+    with suppress(OSError):
+        os.pwrite(fd, MOMENT.pack(moment), where)
 
 
 def _free(fd: int) -> None:

@@ -1,5 +1,6 @@
 """The gate by itself: who waits for whom, and for how long."""
 
+import struct
 import threading
 import time
 
@@ -143,3 +144,18 @@ def test_the_gate_is_free_after_an_error_in_the_writer(gate):
     with pytest.raises(ZeroDivisionError), gate.write(Opening(), wait=1):
         raise ZeroDivisionError
     assert gate.read(Opening(), wait=0) == "opened"
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 3, b"\xff" * 16, struct.pack("<dd", 9e9, 9e9)])
+def test_what_an_old_program_or_a_wrong_clock_left_in_the_file_stops_nobody(gate, content):
+    gate.path.write_bytes(content)
+    assert gate.read(Opening(), wait=0) == "opened"
+    with gate.write(Opening(), wait=0) as opened:
+        assert opened == "opened"
+
+
+def test_the_wish_of_a_writer_that_was_killed_passes_by_itself(gate):
+    gate.path.write_bytes(struct.pack("<dd", 0, time.time() + turnstile.WANTED_FOR))
+    with pytest.raises(GateShut):
+        gate.read(Opening(), wait=0)
+    assert gate.read(Opening(), wait=5) == "opened"
