@@ -76,7 +76,7 @@ while not stop.exists():
             "where n is distinct from num_rows").fetchall()
     assert not torn, torn
     reads += 1
-    time.sleep(0.1)
+    time.sleep(0.2)
 print(reads, longest)
 """
 
@@ -118,7 +118,7 @@ def start(script: str, *arguments: object) -> subprocess.Popen[str]:
 
 def finish(process: subprocess.Popen[str]) -> str:
     """What the process wrote; it must have ended well."""
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=240)
     assert process.returncode == 0, err
     return out
 
