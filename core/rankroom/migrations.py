@@ -208,7 +208,8 @@ def _fill_dictionary(con: duckdb.DuckDBPyConnection, sql: Path) -> None:
     written = tomllib.loads(path.read_text(encoding="utf-8"))
     rows = _sentences(written, _columns(con))
     if rows:
-        con.executemany("insert into data_dictionary values (?, ?, ?, ?)", rows)
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        con.execute("insert into data_dictionary select unnest(?), unnest(?), unnest(?), unnest(?)", columns)
     _comment(con)
 
 
