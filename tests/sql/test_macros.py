@@ -106,7 +106,8 @@ def test_rank_transitions_shares_by_hand(room: Store) -> None:
 def test_query_deltas(room: Store) -> None:
     rows = ask(
         room,
-        "select metric, baseline, candidate, difference from query_deltas('base', 'cand', 3) where query_id = 'q2'",
+        "select metric, baseline, candidate, difference from query_deltas('base', 'cand', 3)"
+        " where query_id = 'q2'",
     )
     second = 1 / math.log2(3)
     assert {metric: values for metric, *values in rows} == {
@@ -149,11 +150,12 @@ def test_run_comparison(room: Store) -> None:
 def test_other_labels_and_other_stages(room: Store) -> None:
     older = ask(
         room,
-        "select query_id, baseline_rank, move from rank_transitions('base', 'cand', 3, label_set := 'moves@1')",
+        "select query_id, baseline_rank, move"
+        " from rank_transitions('base', 'cand', 3, label_set := 'moves@1')",
     )
     assert sorted(older) == [("q1", 3, "left"), ("q2", 3, "up")]
-    early = "select difference, n from run_comparison('base', 'cand', 1, stage := 'candidates') where metric = 'rr'"
-    assert ask(room, early) == [(0.0, 2)]
+    early = "select difference, n from run_comparison('base', 'cand', 1, stage := 'candidates')"
+    assert ask(room, f"{early} where metric = 'rr'") == [(0.0, 2)]
     both = "select * from query_deltas('base', 'cand', 1, label_set := 'moves@1', stage := 'candidates')"
     assert len(ask(room, both)) == 18
 
@@ -173,7 +175,8 @@ def test_slices_by_one_dimension_is_slice_summary(room: Store) -> None:
         room, f"select {columns.format('_1')} from slices_by('category', 3) order by run, slice_1"
     ) == ask(
         room,
-        f"select {columns.format('')} from slice_summary where k = 3 and dimension = 'category' order by run, slice",
+        f"select {columns.format('')} from slice_summary where k = 3 and dimension = 'category'"
+        " order by run, slice",
     )
 
 
