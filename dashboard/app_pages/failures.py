@@ -11,35 +11,32 @@ filters = sidebar.current()
 counts_question = failure_list.counts(filters)
 with reading() as store:
     counts = store.table(counts_question)
-    by_class = counts.to_pylist()
-    chosen = [row for row in by_class if not filters.cause or row["class"] in filters.cause]
-    listed = sum(row["queries"] for row in chosen)
-    pages = max(1, ceil(listed / failure_list.PAGE_SIZE))
-    number = min(int(st.session_state.get("page", 1)), pages)
-    page_question = failure_list.page(filters, number)
-    frame = store.table(page_question)
-    summary = next(
-        (row for row in store.rows(leaderboard.question(filters)) if row["run"] == filters.run), None
-    )
+    summary = leaderboard.row_of(store.rows(leaderboard.question(filters)), filters.run)
     cut = store.row(run_notes.final_cut(filters))
 
-num_queries = int(summary["n"]) + int(summary["no_answer"]) if summary else 0
+num_queries = summary["n"] + summary["no_answer"] if summary else 0
+by_class = counts.to_pylist()
 heading("Failures", filters, words.count(num_queries, "labelled query", "labelled queries"))
 sidebar.say_unknown_run(filters.run)
 answer(failure_list.sentence(filters.run, by_class, num_queries, filters.k))
 for note in run_notes.notes(summary, cut, filters):
     st.caption(note)
-
 if by_class:
     st.altair_chart(failure_list.chart(counts), alt=failure_list.alt_text(counts, filters.run))
-    show_sql(counts_question)
+show_sql(counts_question)
+
+if by_class:
+    listed = sum(row["queries"] for row in by_class if not filters.cause or row["class"] in filters.cause)
+    pages = max(1, ceil(listed / failure_list.PAGE_SIZE))
     panel_title("Queries")
     if filters.cause:
-        st.caption(
-            f"{words.count(listed, 'query', 'queries')} of cause "
-            + " or ".join(words.quoted(words.failure_class(name)) for name in filters.cause)
-        )
-    failure_list.show(frame, filters.run)
-    if pages > 1:
-        st.pagination(pages, key="page", bind="query-params")
+        causes = " or ".join(words.failure_phrase(name) for name in filters.cause)
+        st.caption(f"{words.count(listed, 'query', 'queries')} with the cause {causes}")
+    table = st.container()
+    number = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
+    page_question = failure_list.page(filters, min(number, pages))
+    with reading() as store:
+        frame = store.table(page_question)
+    with table:
+        failure_list.show(frame, filters.run)
     show_sql(page_question)

@@ -50,7 +50,8 @@ st.html(facts_line(query_facts.outcome(about)))
 query_facts.show_answer(about)
 show_sql(about_question, place_question)
 
-left, right = st.columns(2, gap="large")
+with st.grid(2, min_column_width=360, gap="large"):
+    left, right = st.container(), st.container()
 with left:
     panel_title("What should have come")
     evidence.show(found, others, filters.k)

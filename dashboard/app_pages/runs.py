@@ -58,7 +58,7 @@ show_sql(board_question)
 
 if drawn:
     panel_title("How deep the evidence lies")
-    legend.show(drawn, others=len(rows) - len(drawn))
+    legend.show_runs(drawn, others=len(rows) - len(drawn))
     with st.grid(3, min_column_width=280):
         for metric in k_curve.METRICS:
             st.altair_chart(
@@ -68,6 +68,7 @@ if drawn:
 
     panel_title("Where the first relevant document stands")
     st.caption("MRR is one number for this whole shape.")
+    legend.show_fills(first_ranks.fills(ranks), "rank of the first relevant document:")
     st.altair_chart(first_ranks.chart(ranks, drawn), alt=first_ranks.alt_text(ranks, drawn))
     first_ranks.show_table(ranks, drawn)
     show_sql(ranks_question)

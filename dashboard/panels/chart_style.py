@@ -6,6 +6,8 @@ know neither. Colour never says anything alone: a shape, a sign or a word says i
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 
 BASELINE = "#64748b"  # slate
@@ -30,7 +32,7 @@ RUN_SHAPES = (
 RUN_GLYPHS = ("●", "■", "▲", "◆", "✚", "▼", "▶", "◀")
 """Runs drawn in colour, told apart by shape as well."""
 
-LEVELS = ("#123f7a", "#1f5ca8", "#3a7bcb", "#6199dc", "#86b3e8", "#a8c9f0", "#c3daf5", "#dae8f9")
+LEVELS = ("#1d56a3", "#3273c4", "#4f8bd6", "#6fa3e2", "#8fb9ec", "#adcdf3", "#c8def8", "#e0ecfb")
 """One hue, from dark (best) to light."""
 
 MOST_RUNS = len(RUN_COLOURS)
@@ -39,14 +41,25 @@ MOST_RUNS = len(RUN_COLOURS)
 Chart = alt.Chart | alt.LayerChart
 
 
-def dress(chart: Chart, height: int) -> Chart:
-    """A chart in the common look: quiet axes, no frame. Its height includes axes and legend."""
-    return (
-        chart.properties(height=height)
-        .configure_view(strokeWidth=0)
-        .configure_axis(domain=False, tickSize=4, labelPadding=4, titleFontWeight="normal", labelLimit=220)
-        .configure_title(fontSize=13, fontWeight=600, anchor="start", offset=8)
-    )
+def look(height: int) -> dict[str, Any]:
+    """What every chart is made with: quiet axes, no frame. The height includes axes and title.
+
+    Given when a chart is made: added to a finished one it would copy the whole, which is felt on every rerun.
+    """
+    return {
+        "height": height,
+        "config": {
+            "view": {"strokeWidth": 0},
+            "axis": {
+                "domain": False,
+                "tickSize": 4,
+                "labelPadding": 4,
+                "titleFontWeight": "normal",
+                "labelLimit": 220,
+            },
+            "title": {"fontSize": 13, "fontWeight": 600, "anchor": "start", "offset": 8},
+        },
+    }
 
 
 def run_colour(runs: list[str]) -> alt.Color:

@@ -73,18 +73,21 @@ def sentence(run: str, by_class: list[dict[str, Any]], num_queries: int, k: int)
         return f"{words.quoted(run)} fails none of {queries} at k = {k}."
     text = f"{words.quoted(run)} fails {failing:,} of {queries} at k = {k}"
     first = by_class[0]
-    cause = words.quoted(words.failure_class(first["class"]))
-    return (
-        f"{text}: {cause}." if len(by_class) == 1 else f"{text}, most often: {cause} ({first['queries']:,})."
-    )
+    cause = words.failure_phrase(first["class"])
+    if len(by_class) == 1:
+        return f"{text}: {cause}."
+    if first["queries"] == by_class[1]["queries"]:
+        return f"{text}, for {len(by_class)} causes."
+    return f"{text}, most often: {cause} ({first['queries']:,})."
 
 
 def chart(frame: pa.Table) -> chart_style.Chart:
     """A bar per cause; its label says the count."""
     rows = frame.to_pylist()
     causes = [f"{words.failure_class(row['class'])}  {row['queries']:,}" for row in rows]
-    bars = (
-        alt.Chart(frame.append_column("cause", pa.array(causes, pa.string())))
+    named = frame.append_column("cause", pa.array(causes, pa.string()))
+    return (
+        alt.Chart(named, **chart_style.look(height=26 * max(len(rows), 1) + 60))
         .mark_bar(color=chart_style.WORSE, height=14)
         .encode(
             y=alt.Y("cause:N", sort=causes, title=None, axis=alt.Axis(ticks=False, labelLimit=380)),
@@ -98,7 +101,6 @@ def chart(frame: pa.Table) -> chart_style.Chart:
             ],
         )
     )
-    return chart_style.dress(bars, height=26 * max(len(rows), 1) + 60)
 
 
 def alt_text(frame: pa.Table, run: str) -> str:
@@ -114,7 +116,7 @@ def show(frame: pa.Table, run: str) -> None:
         {
             "open": pa.array(["Open ›"] * len(rows), pa.string()),
             "query_id": frame.column("query_id"),
-            "must_pass": pa.array(["★ must pass" if row["must_pass"] else "" for row in rows], pa.string()),
+            "must_pass": pa.array(["★" if row["must_pass"] else "" for row in rows], pa.string()),
             "class": pa.array([words.failure_class(row["class"]) for row in rows], pa.string()),
             "text": frame.column("text"),
             "first_relevant_rank": frame.column("first_relevant_rank"),
@@ -146,16 +148,14 @@ def show(frame: pa.Table, run: str) -> None:
             "open": st.column_config.ButtonColumn(
                 "open",
                 key="open_query",
-                on_click=open_query,
-                args=([str(row["query_id"]) for row in rows],),
                 type="secondary",
                 width="small",
             ),
             "query_id": st.column_config.TextColumn("query", pinned=True),
-            "must_pass": st.column_config.TextColumn("must pass"),
+            "must_pass": st.column_config.TextColumn("must pass", width=82, alignment="center"),
             "class": st.column_config.TextColumn("cause"),
-            "text": st.column_config.TextColumn("text", width="large"),
-            "fact": st.column_config.TextColumn("fact", width=330),
+            "text": st.column_config.TextColumn("text", width=300),
+            "fact": st.column_config.TextColumn("fact", width=310),
             "first_relevant_rank": st.column_config.NumberColumn(
                 "first relevant",
                 format="%d",
@@ -166,9 +166,5 @@ def show(frame: pa.Table, run: str) -> None:
             ),
         },
     )
-
-
-def open_query(query_ids: list[str]) -> None:
-    """Go to the query whose button was clicked."""
-    click = st.session_state["open_query"]
-    st.switch_page("app_pages/query.py", query_params={"query": query_ids[click["row"]]})
+    if click := st.session_state.get("open_query"):
+        st.switch_page("app_pages/query.py", query_params={"query": str(rows[click["row"]]["query_id"])})

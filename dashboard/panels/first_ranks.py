@@ -50,35 +50,35 @@ def question(filters: Filters, runs: list[str]) -> Question:
     return Question(sql, filters.values(drawn=tuple(runs)))
 
 
-def chart(frame: pa.Table, runs: list[str]) -> chart_style.Chart:
-    """A bar per run, divided by the rank of the first relevant document: dark is high up in the list."""
-    present = [bucket for bucket in BUCKETS if bucket in set(frame.column("bucket").to_pylist())]
-    fills = dict(zip(BUCKETS[:8], chart_style.LEVELS, strict=True)) | {
+def fills(frame: pa.Table) -> dict[str, str]:
+    """The colour of each bucket that occurs, in order: dark is high up in the list, hollow is unknown."""
+    colours = dict(zip(BUCKETS[:8], chart_style.LEVELS, strict=True)) | {
         "never": chart_style.WORSE,
         "not run": chart_style.UNDECIDED,
         "unknown": "transparent",
     }
-    x = alt.X(
-        "share:Q",
-        title="share of the queries",
-        stack="zero",
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(format="%", grid=False, tickCount=5),
-    )
-    y = alt.Y("run:N", sort=runs, title=None)
-    order = alt.Order("position:Q")
-    bars = (
-        alt.Chart(frame)
+    occurring = set(frame.column("bucket").to_pylist())
+    return {bucket: colours[bucket] for bucket in BUCKETS if bucket in occurring}
+
+
+def chart(frame: pa.Table, runs: list[str]) -> chart_style.Chart:
+    """A bar per run, divided by the rank of the first relevant document."""
+    colours = fills(frame)
+    return (
+        alt.Chart(frame, **chart_style.look(height=26 * len(runs) + 60))
         .mark_bar(stroke=chart_style.UNDECIDED, strokeWidth=0.6)
         .encode(
-            x=x,
-            y=y,
-            order=order,
+            x=alt.X(
+                "share:Q",
+                title="share of the queries",
+                stack="zero",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(format="%", grid=False, tickCount=5),
+            ),
+            y=alt.Y("run:N", sort=runs, title=None),
+            order=alt.Order("position:Q"),
             color=alt.Color(
-                "bucket:N",
-                sort=present,
-                scale=alt.Scale(domain=present, range=[fills[bucket] for bucket in present]),
-                legend=alt.Legend(title="first relevant rank", orient="top", columns=0, symbolType="square"),
+                "bucket:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=None
             ),
             tooltip=[
                 alt.Tooltip("run:N", title="run"),
@@ -89,7 +89,6 @@ def chart(frame: pa.Table, runs: list[str]) -> chart_style.Chart:
             ],
         )
     )
-    return chart_style.dress(bars, height=26 * len(runs) + 120)
 
 
 def alt_text(frame: pa.Table, runs: list[str]) -> str:

@@ -78,8 +78,8 @@ def chart(frame: pa.Table, metric: str, highlighted: list[str], k: int) -> chart
     points = front.mark_point(filled=True, size=52, opacity=1).encode(
         color=chart_style.run_colour(highlighted), shape=chart_style.run_shape(highlighted)
     )
-    layers = alt.LayerChart(layer=[at_k, behind, lines, points], title=title(metric))
-    return chart_style.dress(layers, height=270)
+    layers = [at_k, behind, lines, points]
+    return alt.LayerChart(layer=layers, title=title(metric), **chart_style.look(height=270))
 
 
 def title(metric: str) -> str:

@@ -99,3 +99,8 @@ def ceilings(rows: list[Row]) -> dict[str, float]:
         if values and max(values) < 1 - 1e-9:
             found[metric] = max(values)
     return found
+
+
+def row_of(rows: list[Row], run: str) -> Row | None:
+    """The row of one run, if the leaderboard has it."""
+    return next((row for row in rows if row["run"] == run), None)

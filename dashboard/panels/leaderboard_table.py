@@ -47,20 +47,18 @@ def show(frame: pa.Table, targets: list[Target], filters: Filters) -> None:
         lazy=False,
         key="leaderboard",
         alt=f"Runs by {words.metric(filters.order, filters.k)}, best first: means, counts and targets.",
-        column_config=_columns(filters, targets, below_one, [str(row["run"]) for row in rows]),
+        column_config=_columns(filters, targets, below_one),
     )
+    if click := st.session_state.get("open_failures"):
+        st.switch_page("app_pages/failures.py", query_params={"run": str(rows[click["row"]]["run"])})
 
 
-def _columns(
-    filters: Filters, targets: list[Target], below_one: dict[str, float], runs: list[str]
-) -> dict[str, Any]:
+def _columns(filters: Filters, targets: list[Target], below_one: dict[str, float]) -> dict[str, Any]:
     columns: dict[str, Any] = {
         "run": st.column_config.TextColumn("run", pinned=True),
         "open": st.column_config.ButtonColumn(
             "open",
             key="open_failures",
-            on_click=open_failures,
-            args=(runs,),
             type="tertiary",
             width="small",
             help="Opens the failing queries of this run.",
@@ -86,9 +84,3 @@ def _columns(
             help=f"Whether {words.metric(target.metric, filters.k)} reaches the target.",
         )
     return columns
-
-
-def open_failures(runs: list[str]) -> None:
-    """Go to the failures of the run whose button was clicked."""
-    click = st.session_state["open_failures"]
-    st.switch_page("app_pages/failures.py", query_params={"run": runs[click["row"]]})

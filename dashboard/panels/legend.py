@@ -8,17 +8,33 @@ from panels import chart_style
 from panels.markup import escaped
 
 
-def show(runs: list[str], others: int = 0) -> None:
+def show_runs(runs: list[str], others: int = 0) -> None:
     """The runs that are drawn in colour, and how many stand behind them in grey."""
-    parts = [
-        f'<span style="white-space:nowrap"><span aria-hidden="true" style="color:{colour}">{glyph}</span> '
-        f"{escaped(run)}</span>"
-        for run, colour, glyph in zip(runs, chart_style.RUN_COLOURS, chart_style.RUN_GLYPHS, strict=False)
-    ]
+    signs = zip(chart_style.RUN_COLOURS, chart_style.RUN_GLYPHS, strict=True)
+    parts = [_part(f"color:{colour}", glyph, run) for run, (colour, glyph) in zip(runs, signs, strict=False)]
     if others > 0:
         noun = "other run" if others == 1 else "other runs"
-        parts.append(
-            f'<span style="white-space:nowrap"><span aria-hidden="true" '
-            f'style="color:{chart_style.UNDECIDED}">—</span> {others} {noun}</span>'
-        )
-    st.html(f'<div style="display:flex;flex-wrap:wrap;gap:0.2rem 1.2rem">{"".join(parts)}</div>')
+        parts.append(_part(f"color:{chart_style.UNDECIDED}", "—", f"{others} {noun}"))
+    _show(parts)
+
+
+def show_fills(fills: dict[str, str], title: str) -> None:
+    """What each fill of a bar stands for, in the order of the bar."""
+    box = "display:inline-block;width:.8em;height:.8em;border:1px solid;border-color:"
+    parts = [
+        _part(f"{box}{chart_style.UNDECIDED};background:{colour}", "", name) for name, colour in fills.items()
+    ]
+    _show([escaped(title), *parts])
+
+
+def _part(style: str, sign: str, name: str) -> str:
+    return (
+        f'<span style="overflow-wrap:anywhere"><span aria-hidden="true" style="{style}">{sign}</span> '
+        f"{escaped(name)}</span>"
+    )
+
+
+def _show(parts: list[str]) -> None:
+    st.html(
+        f'<div style="display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:.9rem">{"".join(parts)}</div>'
+    )

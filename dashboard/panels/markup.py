@@ -51,14 +51,14 @@ def item(kind: str, lead: str, label: str, doc: Mapping[str, Any], notes: str = 
 
 
 def excerpt(text: str | None) -> str:
-    """The beginning of a text; the whole opens on demand."""
+    """The beginning of a text; the rest opens on demand."""
     if not text:
         return ""
     if len(text) <= SHORT:
         return f'<div class="rr-text" dir="auto">{html.escape(text)}</div>'
     return (
-        f'<details><summary dir="auto">{html.escape(text[:SHORT].rstrip())} …</summary>'
-        f'<div class="rr-text" dir="auto">{html.escape(text)}</div></details>'
+        f'<details><summary dir="auto">{html.escape(text[:SHORT])} …</summary>'
+        f'<div class="rr-text" dir="auto">… {html.escape(text[SHORT:])}</div></details>'
     )
 
 

@@ -13,7 +13,8 @@ def show(place: dict[str, Any] | None) -> None:
     """Back, previous and next. The arrow keys do the same."""
     with st.container(horizontal=True, vertical_alignment="center"):
         page = (place["position"] - 1) // PAGE_SIZE + 1 if place else 1
-        st.button("All failures", icon=":material/arrow_back:", key="back", on_click=_back, args=(page,))
+        if st.button("All failures", icon=":material/arrow_back:", key="back"):
+            st.switch_page("app_pages/failures.py", query_params={"page": str(page)})
         _step("Previous", ":material/chevron_left:", place["previous"] if place else None, "Left")
         _step("Next", ":material/chevron_right:", place["next"] if place else None, "Right")
         if place:
@@ -36,7 +37,3 @@ def _step(label: str, icon: str, query_id: str | None, shortcut: str) -> None:
 
 def _go(query_id: str) -> None:
     st.query_params["query"] = query_id
-
-
-def _back(page: int) -> None:
-    st.switch_page("app_pages/failures.py", query_params={"page": str(page)} if page > 1 else None)

@@ -75,6 +75,15 @@ def failure_class(name: str) -> str:
     return FAILURE_CLASSES.get(name, name.replace("_", " "))
 
 
+def failure_phrase(name: str) -> str:
+    """The same inside Markdown, where the name of a stage comes from data."""
+    return (
+        f"lost at {quoted(name.removeprefix('lost_at_'))}"
+        if name.startswith("lost_at_")
+        else failure_class(name)
+    )
+
+
 def number(value: object) -> str:
     """A metric with three decimals; a dash where it has no value."""
     return f"{value:.3f}" if isinstance(value, int | float) else "–"

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import pytest
+import worlds
+from rankroom.add import add_folder
+from rankroom.resources import folder
+from rankroom.store import Store
+from streamlit.testing.v1 import AppTest
+
+APP = folder("dashboard") / "app.py"
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def open_page(monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Opens a page of the dashboard on a store, by the name of the page and the parameters of the link."""
+
+    def opened(store: Store, on: str = "runs", /, **link: Any) -> AppTest:
+        monkeypatch.setenv("RANKROOM_STORE", str(store.path))
+        at = AppTest.from_file(str(APP), default_timeout=20)
+        if on != "runs":
+            at.switch_page(f"app_pages/{on}.py")
+        for name, value in link.items():
+            at.query_params[name] = value
+        return at.run()
+
+    return opened
+
+
+@pytest.fixture(scope="session")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Three runs, one of them with a name that could be taken for anything."""
+    return worlds.world(tmp_path_factory.mktemp("three"), "first", "second", worlds.EVIL)
+
+
+@pytest.fixture(scope="session")
+def single(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return worlds.world(tmp_path_factory.mktemp("single"), "first")
+
+
+@pytest.fixture(scope="session")
+def staged(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return worlds.world(tmp_path_factory.mktemp("staged"), "staged")
+
+
+@pytest.fixture(scope="session")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The documentation example."""
+    store = Store(tmp_path_factory.mktemp("example") / "example.duckdb")
+    add_folder(store, folder("sample_runs") / "documentation_example")
+    return store
+
+
+@pytest.fixture(scope="session")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Two hundred runs and one."""
+    store = worlds.world(tmp_path_factory.mktemp("many"), "second")
+    worlds.multiply(store, "second", 200)
+    return store
+
+
+@pytest.fixture
+def ask() -> Callable[[Store, str], list[tuple[Any, ...]]]:
+    """Asks a store with a plain DuckDB client, as someone would who pastes a statement."""
+
+    def asked(store: Store, sql: str) -> list[tuple[Any, ...]]:
+        with duckdb.connect(str(store.path), read_only=True) as con:
+            return con.execute(sql).fetchall()
+
+    return asked
+
+
+@pytest.fixture
+def clicked() -> Callable[..., AppTest]:
+    """Clicks a button in a row of a table, for which AppTest has no public way."""
+
+    def click(at: AppTest, key: str, row: int) -> AppTest:
+        ids = [button for table in at.dataframe for button in table.proto.button_click_widgets.values()]
+        states = at._tree.get_widget_states()
+        state = states.widgets.add()
+        (state.id,) = (button for button in ids if button.endswith(f"-{key}"))
+        state.json_trigger_value = json.dumps({"row": row, "label": ""})
+        return at._run(states)
+
+    return click

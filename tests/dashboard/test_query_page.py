@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import worlds
+from rankroom.store import Store
+from test_runs_page import texts
+
+
+def lists(at: Any) -> dict[str, str]:
+    """The HTML of the page's two lists, by name."""
+    bodies = [element.proto.body for element in at.get("html")]
+    return {found[1]: body for body in bodies if (found := re.search(r'aria-label="([^"]+)"', body))}
+
+
+def marks(body: str) -> list[tuple[str, str]]:
+    """What each document of a list is, and its rank."""
+    return re.findall(r'class="rr-item (\w+)" role="listitem"><div class="rr-rank">([^<]+)<', body)
+
+
+def test_the_question_its_evidence_and_what_came(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="first", query="partial")
+    assert not at.exception
+    page = texts(at)
+    assert "Half of the evidence" in page
+    assert "★ must pass" in page
+    assert "<bdi>chat</bdi>" in page
+    assert marks(lists(at)["Labelled evidence"]) == [("relevant", "✓"), ("relevant", "✗")]
+    assert "rank 9 (beyond 5)" in lists(at)["Labelled evidence"]
+    ranked = marks(lists(at)["Ranked list"])
+    assert ranked[0] == ("relevant", "1")
+    assert ranked[1] == ("unlabelled", "2")
+    assert "k = 5: metrics look no further" in lists(at)["Ranked list"]
+    assert "the run passes on 3" in lists(at)["Ranked list"]
+
+
+@pytest.mark.parametrize("run", ["first", "second", worlds.EVIL])
+def test_the_metrics_are_those_of_the_view(open_page: Any, ask: Any, three: Store, run: str) -> None:
+    at = open_page(three, "query", run=run, query="found")
+    columns = "k, hit, recall, precision, rr, ap, ndcg, judged, leaks"
+    name = run.replace("'", "''")
+    rows = ask(
+        three, f"select {columns} from query_scores where run = '{name}' and query_id = 'found' order by k"
+    )
+    shown = at.dataframe[0].value[columns.split(", ")]
+    assert [tuple(row) for row in shown.itertuples(index=False)] == [pytest.approx(row) for row in rows]
+
+
+def test_labelled_not_relevant(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run=worlds.EVIL, query="found")
+    assert marks(lists(at)["Ranked list"]) == [("other", "1"), ("unlabelled", "2"), ("relevant", "3")]
+    assert "In the first 3: 1 relevant, 1 labelled not relevant, 1 unlabelled." in texts(at)
+    assert "the list ends before k = 5" in lists(at)["Ranked list"]
+    assert "Not among the failures" in texts(at)
+
+
+def test_a_leak_is_marked_forbidden(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="first", query="secret")
+    assert marks(lists(at)["Ranked list"])[0] == ("forbidden", "1")
+    assert "1 of the first 5 results its user may not read" in texts(at)
+    assert "<bdi>staff</bdi>" in texts(at)
+    assert "See the handbook." in texts(at)
+
+
+def test_evidence_that_the_user_may_not_read(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="first", query="closed")
+    assert marks(lists(at)["Labelled evidence"]) == [("forbidden", "✓")]
+    assert "no group" in texts(at)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("broken", "error: upstream &lt;timeout&gt;"),
+        ("absent", "the run left this query out"),
+        ("nothing", "Nothing was returned here."),
+        ("no_answer", "Not in the handbook."),
+        ("unlabelled", "This query has no labels"),
+        ("never", "not there"),
+    ],
+)
+def test_states_of_a_query(open_page: Any, three: Store, query: str, said: str) -> None:
+    at = open_page(three, "query", run="first", query=query)
+    assert not at.exception
+    assert said in texts(at)
+
+
+def test_stages(open_page: Any, staged: Store) -> None:
+    at = open_page(staged, "query", query="lost")
+    assert "candidates: rank 4 → final: not there" in lists(at)["Labelled evidence"]
+    assert len(marks(lists(at)["Ranked list"])) == 5
+    at = open_page(staged, "query", query="lost", at_stage="candidates")
+    assert ("relevant", "4") in marks(lists(at)["Ranked list"])
+
+
+def test_previous_and_next_walk_through_the_failures(open_page: Any, three: Store) -> None:
+    order = open_page(three, "failures", run="first").dataframe[0].value["query_id"].tolist()
+    at = open_page(three, "query", run="first", query=order[0])
+    assert at.button(key="previous").disabled
+    walked = [order[0]]
+    while not at.button(key="next").disabled:
+        at.button(key="next").click().run()
+        walked.append(at.query_params["query"])
+    assert walked == order
+    at.button(key="previous").click().run()
+    assert at.query_params["query"] == order[-2]
+    assert f"Failure {len(order) - 1} of {len(order)}" in texts(at)
+
+
+def test_the_walk_keeps_to_the_cause(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="first", query="below", cause="below the cutoff")
+    assert "Failure 1 of 1" in texts(at)
+
+
+def test_back_to_the_list(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="first", query="below")
+    at.button(key="back").click().run()
+    assert at.title[0].value == "Failures"
+
+
+@pytest.mark.parametrize("query", ["no such query", "<script>", ""])
+def test_an_unknown_query(open_page: Any, three: Store, query: str) -> None:
+    at = open_page(three, "query", run="first", query=query)
+    assert not at.exception
+    assert ("There is no query" if query else "No query is chosen") in texts(at)
+    assert not at.dataframe
+
+
+def test_an_unknown_run(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="gone", query="found")
+    assert "There is no run named `gone`" in at.warning[0].value
+
+
+def test_hostile_text_is_text(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="first", query=worlds.EVIL)
+    assert not at.exception
+    for element in at.get("html"):
+        body = element.proto.body.split("</style>")[-1]
+        assert "<script" not in body
+        assert "<b onclick" not in body
+    assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;" in texts(at)
+    at = open_page(three, "query", run="first", query="lost")
+    assert "&lt;script&gt;" in lists(at)["Ranked list"]
+
+
+def test_long_texts_open_on_demand(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="first", query="found")
+    assert "<details><summary" in lists(at)["Ranked list"]
+
+
+def test_how_much_of_the_list(open_page: Any, many: Store) -> None:
+    at = open_page(many, "query", query="found", depth="10")
+    assert len(marks(lists(at)["Ranked list"])) == 10

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import worlds
+from rankroom.store import Store
+
+MEANS = "ndcg, hit, recall, precision, rr, ap, complete, f1, judged, missed, left_out, errored"
+
+
+def board(at: Any) -> Any:
+    return at.dataframe[0].value
+
+
+def summary(ask: Any, store: Store, where: str) -> list[tuple[Any, ...]]:
+    return ask(store, f"select run, n, {MEANS} from run_summary where {where} order by ndcg desc, run")
+
+
+def on_page(at: Any) -> list[tuple[Any, ...]]:
+    frame = board(at)
+    columns = ["run", "n", *MEANS.split(", ")]
+    return [tuple(row) for row in frame[columns].itertuples(index=False)]
+
+
+def texts(at: Any) -> str:
+    parts = [
+        element.value for kind in (at.markdown, at.caption, at.warning, at.title, at.text) for element in kind
+    ]
+    return "\n".join([*parts, *(element.proto.body for element in at.get("html"))])
+
+
+@pytest.mark.parametrize("k", [1, 5, 100])
+def test_the_leaderboard_is_the_summary(open_page: Any, ask: Any, three: Store, k: int) -> None:
+    at = open_page(three, k=str(k))
+    assert not at.exception
+    assert on_page(at) == [pytest.approx(row) for row in summary(ask, three, f"k = {k} and split = 'dev'")]
+
+
+def test_the_sentence_names_the_first_run_and_n(open_page: Any, three: Store) -> None:
+    at = open_page(three)
+    assert "`second` is first of 3 runs by NDCG@5: 0.767 over 10 queries" in at.markdown[0].value
+    assert "does not test" in texts(at)
+    assert "10 labelled, answerable queries" in texts(at)
+
+
+def test_another_order(open_page: Any, three: Store) -> None:
+    at = open_page(three, order="MRR")
+    assert "by MRR@5" in at.markdown[0].value
+    assert list(board(at)["rr"]) == sorted(board(at)["rr"], reverse=True)
+
+
+def test_one_run(open_page: Any, single: Store) -> None:
+    at = open_page(single)
+    assert "`first` has NDCG@5" in at.markdown[0].value
+    assert "nothing to rank it against" in texts(at)
+
+
+def test_runs_that_share_the_first_place(open_page: Any, many: Store) -> None:
+    at = open_page(many)
+    assert not at.exception
+    assert "share the first place among 201 runs" in at.markdown[0].value
+    assert "and 198 more" in at.markdown[0].value
+    assert len(board(at)) == 201
+    assert "196 other runs" in texts(at)
+
+
+def test_the_documentation_example(open_page: Any, example: Store) -> None:
+    at = open_page(example, k="3")
+    row = board(at).iloc[0]
+    assert row["recall"] == pytest.approx(0.8333, abs=1e-4)
+    assert row["rr"] == pytest.approx(0.6667, abs=1e-4)
+    assert row["n"] == 3
+
+
+def test_chosen_runs_only(open_page: Any, three: Store) -> None:
+    at = open_page(three, runs=["first", worlds.EVIL])
+    assert sorted(board(at)["run"]) == sorted(["first", worlds.EVIL])
+    assert "2 runs" in at.markdown[0].value
+
+
+@pytest.mark.parametrize(
+    ("link", "condition"),
+    [
+        ({"category": ["how_to"]}, "category = 'how_to'"),
+        ({"category": ["(none)"]}, "category is null"),
+        ({"language": ["de"], "category": ["how_to", "factual"]}, "language = 'de' and category is not null"),
+        ({"tag": ["two_parts"]}, "list_contains(tags, 'two_parts')"),
+        ({"split": "all", "category": ["how_to"]}, "category = 'how_to' or false"),
+    ],
+)
+def test_a_choice_of_queries_gives_their_means(
+    open_page: Any, ask: Any, three: Store, link: dict[str, Any], condition: str
+) -> None:
+    at = open_page(three, **link)
+    split = "true" if link.get("split") == "all" else "split = 'dev'"
+    rows = ask(
+        three,
+        "select run, count(*) filter (num_relevant > 0), avg(ndcg), avg(hit), avg(recall), avg(precision),"
+        " avg(rr), avg(ap), avg(complete), avg(f1), avg(judged), count(*) filter (hit = 0),"
+        " count(*) filter (outcome = 'left_out'), count(*) filter (outcome in ('error', 'timeout'))"
+        " from query_scores join queries using (query_id)"
+        f" where k = 5 and {split} and ({condition}) group by run order by avg(ndcg) desc, run",
+    )
+    assert on_page(at) == [pytest.approx(row) for row in rows]
+
+
+def test_every_query_chosen_gives_the_summary(open_page: Any, ask: Any, three: Store) -> None:
+    every = open_page(three, language=["de", "en"])
+    frame = board(every)
+    plain = board(open_page(three))
+    assert list(frame.columns) == list(plain.columns)
+    assert frame.equals(plain)
+
+
+def test_a_filter_that_leaves_nothing(open_page: Any, three: Store) -> None:
+    at = open_page(three, split="heldout", category=["factual"])
+    assert not at.exception
+    assert "No labelled, answerable query is left" in at.markdown[0].value
+    assert "no queries" in texts(at)
+    at.button[0].click().run()
+    assert len(board(at)) == 3
+
+
+def test_only_queries_without_an_answer_have_no_means(open_page: Any, three: Store) -> None:
+    at = open_page(three, category=["(none)"], tag=["<i>t</i>"], language=["en"])
+    assert board(at)["n"].tolist() == [1, 1, 1]
+
+
+def test_held_out_queries_are_another_split(open_page: Any, ask: Any, three: Store) -> None:
+    assert set(board(open_page(three))["n"]) == {10}
+    assert set(board(open_page(three, split="heldout"))["n"]) == {1}
+    assert set(board(open_page(three, split="all"))["n"]) == {11}
+
+
+def test_values_that_are_not_there_fall_back(open_page: Any, three: Store) -> None:
+    at = open_page(
+        three, k="7", split="x", category=["y"], runs=["z"], order="<b>", target_rr="many", stage="q"
+    )
+    assert not at.exception
+    assert board(at).equals(board(open_page(three)))
+
+
+def test_targets(open_page: Any, three: Store) -> None:
+    at = open_page(three)
+    assert "**MRR@5 ≥ 0.700**: met by 1 of 3 runs" in texts(at)
+    assert "**precision@5 ≥ 0.600**: unattainable under these labels (ceiling 0.220)" in texts(at)
+    assert board(at)["target_rr"].tolist()[0] == "✓ met"
+    assert set(board(at)["target_precision"]) == {"⊘ unattainable"}
+    at = open_page(three, target_rr="0", target_precision="0.2", target_hit="0.9")
+    assert "MRR@5 ≥" not in texts(at)
+    assert "hit rate@5 ≥ 0.900" in texts(at)
+    assert board(at)["target_precision"].tolist()[0] == "✗ 0.020 short"
+
+
+def test_ceilings_stand_in_the_headings(open_page: Any, ask: Any, three: Store) -> None:
+    ((ceiling,),) = ask(
+        three, "select distinct precision_ceiling from run_summary where k = 5 and split = 'dev'"
+    )
+    columns = json.loads(open_page(three).dataframe[0].proto.columns)
+    assert columns["precision"]["label"] == f"precision ≤ {ceiling:.3f}"
+    assert columns["hit"]["label"] == "hit rate"
+
+
+def test_the_curve_and_the_ranks(open_page: Any, ask: Any, three: Store) -> None:
+    at = open_page(three)
+    charts = at.get("vega_lite_chart")
+    assert len(charts) == 4
+    assert all(chart.proto.alt for chart in charts)
+    assert "second from" in charts[0].proto.alt
+    ranks = at.dataframe[1].value.set_index("run")
+    rows = ask(
+        three,
+        "select run, first_relevant_rank from query_scores_uncut join queries using (query_id)"
+        " where num_relevant > 0 and split = 'dev' and outcome not in ('error', 'left_out')",
+    )
+    for run in ("first", "second"):
+        mine = [rank for name, rank in rows if name == run]
+        assert ranks.loc[run, "1"].split(" ")[0] == str(mine.count(1))
+        assert ranks.loc[run, "never"].split(" ")[0] == str(mine.count(None))
+        assert ranks.loc[run, "6–10"].split(" ")[0] == str(sum(6 <= (rank or 0) <= 10 for rank in mine))
+    assert ranks.loc["first", "not run"] == "2 · 20%"
+
+
+def test_stages(open_page: Any, ask: Any, staged: Store) -> None:
+    at = open_page(staged, stage="candidates")
+    expected = ask(
+        staged,
+        f"select run, n, {MEANS} from run_summary_all where k = 5 and split = 'dev' and stage = 'candidates'",
+    )
+    assert on_page(at) == [pytest.approx(row) for row in expected]
+    assert at.selectbox(key="stage").options == ["final", "candidates"]
+
+
+def test_a_click_on_a_run_leads_to_its_failures(open_page: Any, three: Store, clicked: Any) -> None:
+    at = clicked(open_page(three), "open_failures", row=2)
+    assert at.title[0].value == "Failures"
+    assert at.query_params["run"] == "first"
+    assert at.selectbox(key="run").value == "first"
+
+
+def test_names_from_data_are_shown_as_they_are(open_page: Any, three: Store) -> None:
+    at = open_page(three)
+    assert f"``{worlds.EVIL}``" in at.markdown[0].value
+    for element in at.get("html"):
+        assert "<b onclick" not in element.proto.body
+    assert worlds.EVIL in set(board(at)["run"])

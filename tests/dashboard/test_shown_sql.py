@@ -1,0 +1,87 @@
+"""The SQL under a panel runs in any client as it stands, and gives what the page shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import pytest
+import worlds
+from hypothesis import given
+from hypothesis import strategies as st
+from panels.question import Question, literal
+from rankroom.store import Store
+
+LINKS: list[tuple[str, dict[str, Any]]] = [
+    ("runs", {}),
+    ("runs", {"k": "10", "split": "all", "runs": ["first", worlds.EVIL]}),
+    ("runs", {"category": [worlds.EVIL, "how_to"], "tag": ["<i>t</i>", "two_parts"], "order": "MRR"}),
+    ("failures", {"run": worlds.EVIL}),
+    ("failures", {"run": "first", "category": [worlds.EVIL, "how_to"], "cause": ["partial evidence"]}),
+    ("query", {"run": worlds.EVIL, "query": worlds.EVIL}),
+    ("query", {"run": "first", "query": "secret", "k": "3"}),
+]
+
+
+def shown(at: Any) -> list[str]:
+    return [element.value for element in at.code if element.language == "sql"]
+
+
+@pytest.mark.parametrize(("page", "link"), LINKS)
+def test_every_statement_runs_as_it_stands(
+    open_page: Any, ask: Any, three: Store, page: str, link: dict[str, Any]
+) -> None:
+    statements = shown(open_page(three, page, **link))
+    assert len(statements) >= (2 if page == "failures" else 3)
+    for statement in statements:
+        assert "$" not in statement.replace(literal(worlds.EVIL), "")
+        ask(three, statement)
+
+
+@pytest.mark.parametrize("link", [link for page, link in LINKS if page == "runs"])
+def test_the_leaderboards_statement_gives_its_numbers(
+    open_page: Any, ask: Any, three: Store, link: dict[str, Any]
+) -> None:
+    at = open_page(three, **link)
+    frame = at.dataframe[0].value
+    rows = ask(three, f"select run, n, ndcg, recall, rr, missed from ({shown(at)[0].rstrip(';')})")
+    on_page = frame[["run", "n", "ndcg", "recall", "rr", "missed"]].itertuples(index=False)
+    assert [tuple(row) for row in on_page] == [pytest.approx(row) for row in rows]
+
+
+@pytest.mark.parametrize("link", [link for page, link in LINKS if page == "failures"])
+def test_the_lists_statement_gives_its_rows(
+    open_page: Any, ask: Any, three: Store, link: dict[str, Any]
+) -> None:
+    at = open_page(three, "failures", **link)
+    rows = (
+        ask(three, f"select query_id, fact from ({shown(at)[1].rstrip(';')})") if len(shown(at)) > 1 else []
+    )
+    frames = [frame.value for frame in at.dataframe]
+    listed = list(frames[0][["query_id", "fact"]].itertuples(index=False, name=None)) if frames else []
+    assert listed == rows
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",))))
+def test_any_text_survives_as_a_literal(text: str) -> None:
+    assert duckdb.sql(f"select {literal(text)} as it").fetchall() == [(text,)]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=("Cs",)))))
+def test_any_list_survives_as_a_literal(texts: list[str]) -> None:
+    assert duckdb.sql(f"select {literal(tuple(texts))}::varchar[] as it").fetchall() == [(texts,)]
+
+
+def test_other_values() -> None:
+    assert [literal(value) for value in (None, True, False, 5, 0.25)] == [
+        "null",
+        "true",
+        "false",
+        "5",
+        "0.25",
+    ]
+
+
+def test_a_value_that_looks_like_a_parameter_stays_a_value() -> None:
+    question = Question("select $k as k, $run as run", {"k": "$run", "run": "'$k'"})
+    assert duckdb.sql(question.shown()).fetchall() == [("$run", "'$k'")]
