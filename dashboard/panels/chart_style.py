@@ -38,7 +38,23 @@ LEVELS = ("#1d56a3", "#3273c4", "#4f8bd6", "#6fa3e2", "#8fb9ec", "#adcdf3", "#c8
 MOST_RUNS = len(RUN_COLOURS)
 
 
-Chart = alt.Chart | alt.LayerChart
+class Chart(alt.Chart):
+    """A chart that is not held against the schema of Vega-Lite each time it is drawn: the tests do that once.
+
+    Checking takes longer than all else that a page does.
+    """
+
+    def to_dict(self, validate: bool = False, **more: Any) -> dict[str, Any]:
+        """The specification."""
+        return super().to_dict(validate=validate, **more)
+
+
+class LayerChart(alt.LayerChart):
+    """Several such charts on top of each other."""
+
+    def to_dict(self, validate: bool = False, **more: Any) -> dict[str, Any]:
+        """The specification."""
+        return super().to_dict(validate=validate, **more)
 
 
 def look(height: int) -> dict[str, Any]:

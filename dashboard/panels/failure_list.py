@@ -87,7 +87,7 @@ def chart(frame: pa.Table) -> chart_style.Chart:
     causes = [f"{words.failure_class(row['class'])}  {row['queries']:,}" for row in rows]
     named = frame.append_column("cause", pa.array(causes, pa.string()))
     return (
-        alt.Chart(named, **chart_style.look(height=26 * max(len(rows), 1) + 60))
+        chart_style.Chart(named, **chart_style.look(height=26 * max(len(rows), 1) + 60))
         .mark_bar(color=chart_style.WORSE, height=14)
         .encode(
             y=alt.Y("cause:N", sort=causes, title=None, axis=alt.Axis(ticks=False, labelLimit=380)),

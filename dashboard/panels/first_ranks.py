@@ -65,7 +65,7 @@ def chart(frame: pa.Table, runs: list[str]) -> chart_style.Chart:
     """A bar per run, divided by the rank of the first relevant document."""
     colours = fills(frame)
     return (
-        alt.Chart(frame, **chart_style.look(height=26 * len(runs) + 60))
+        chart_style.Chart(frame, **chart_style.look(height=26 * len(runs) + 60))
         .mark_bar(stroke=chart_style.UNDECIDED, strokeWidth=0.6)
         .encode(
             x=alt.X(

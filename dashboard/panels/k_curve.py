@@ -43,7 +43,7 @@ def question(filters: Filters) -> Question:
     return Question(sql, filters.values())
 
 
-def chart(frame: pa.Table, metric: str, highlighted: list[str], k: int) -> chart_style.Chart:
+def chart(frame: pa.Table, metric: str, highlighted: list[str], k: int) -> chart_style.LayerChart:
     """One metric over k: the highlighted runs in colour, all others as thin grey lines behind them."""
     shown = frame.select(["run", "k", "n", metric]).filter(pc.is_valid(frame.column(metric)))
     in_front = pc.is_in(shown.column("run"), pa.array(highlighted, pa.string()))
@@ -64,22 +64,22 @@ def chart(frame: pa.Table, metric: str, highlighted: list[str], k: int) -> chart
         alt.Tooltip("n:Q", title="n"),
     ]
     at_k = (
-        alt.Chart(alt.Data(values=[{"k": k}]))
+        chart_style.Chart(alt.Data(values=[{"k": k}]))
         .mark_rule(color=chart_style.UNDECIDED, strokeDash=[3, 3], strokeWidth=1)
         .encode(x="k:Q")
     )
     behind = (
-        alt.Chart(shown.filter(pc.invert(in_front)))
+        chart_style.Chart(shown.filter(pc.invert(in_front)))
         .mark_line(color=chart_style.UNDECIDED, opacity=0.35, strokeWidth=1)
         .encode(x=x, y=y, detail="run:N", tooltip=tooltip)
     )
-    front = alt.Chart(shown.filter(in_front)).encode(x=x, y=y, tooltip=tooltip)
+    front = chart_style.Chart(shown.filter(in_front)).encode(x=x, y=y, tooltip=tooltip)
     lines = front.mark_line(strokeWidth=2).encode(color=chart_style.run_colour(highlighted))
     points = front.mark_point(filled=True, size=52, opacity=1).encode(
         color=chart_style.run_colour(highlighted), shape=chart_style.run_shape(highlighted)
     )
     layers = [at_k, behind, lines, points]
-    return alt.LayerChart(layer=layers, title=title(metric), **chart_style.look(height=270))
+    return chart_style.LayerChart(layer=layers, title=title(metric), **chart_style.look(height=270))
 
 
 def title(metric: str) -> str:

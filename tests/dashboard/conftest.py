@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -13,6 +16,7 @@ from rankroom.store import Store
 from streamlit.testing.v1 import AppTest
 
 APP = folder("dashboard") / "app.py"
+sys.path.insert(0, str(APP.parent))  # as `streamlit run` has it
 
 Open = Callable[..., AppTest]
 
@@ -42,6 +46,12 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture(scope="session")
 def single(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return worlds.world(tmp_path_factory.mktemp("single"), "first")
+
+
+@pytest.fixture
+def fresh(single: Store, tmp_path: Path) -> Store:
+    """A copy of the store with one run, to change."""
+    return Store(shutil.copy(single.path, tmp_path / "store.duckdb"))
 
 
 @pytest.fixture(scope="session")

@@ -58,22 +58,22 @@ def test_another_database(open_page: Any, tmp_path: Path) -> None:
     assert "not a store of rankroom" in texts(open_page(Store(path)))
 
 
-def test_a_store_of_a_newer_program(open_page: Any, tmp_path: Path) -> None:
-    store = worlds.world(tmp_path, "first")
-    with duckdb.connect(str(store.path)) as con:
+def test_a_store_of_a_newer_program(open_page: Any, fresh: Store) -> None:
+    with duckdb.connect(str(fresh.path)) as con:
         con.execute("insert into schema_version values (99, now(), '9.0')")
-    at = open_page(store)
+    at = open_page(fresh)
     assert "use a newer rankroom" in texts(at)
     assert "Install the newer rankroom" in texts(at)
 
 
-def test_a_locked_store(open_page: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = worlds.world(tmp_path, "first")
+def test_a_locked_store(
+    open_page: Any, fresh: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hold = (
         "import duckdb, sys; con = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
     )
     holder = subprocess.Popen(
-        [sys.executable, "-c", hold, str(store.path)],
+        [sys.executable, "-c", hold, str(fresh.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -83,7 +83,7 @@ def test_a_locked_store(open_page: Any, tmp_path: Path, monkeypatch: pytest.Monk
         assert holder.stdout.readline() == "held\n"
         open_page(Store(tmp_path / "none.duckdb"))  # the app's modules are imported now
         monkeypatch.setattr("panels.store_access.WAIT", 0.2)
-        at = open_page(store)
+        at = open_page(fresh)
         assert not at.exception
         assert at.title[0].value == "The store could not be read"
         assert "has it open" in texts(at)
@@ -93,41 +93,37 @@ def test_a_locked_store(open_page: Any, tmp_path: Path, monkeypatch: pytest.Monk
     assert at.run().title[0].value == "Runs"
 
 
-def test_new_runs_appear(open_page: Any, tmp_path: Path) -> None:
-    store = worlds.world(tmp_path, "first")
-    at = open_page(store)
+def test_new_runs_appear(open_page: Any, fresh: Store, tmp_path: Path) -> None:
+    at = open_page(fresh)
     assert len(board(at)) == 1
-    add_folder(store, worlds.write_folder(tmp_path / "more", {"second": worlds.RUNS["second"]}))
+    add_folder(fresh, worlds.write_folder(tmp_path / "more", {"second": worlds.RUNS["second"]}))
     assert len(board(at.run())) == 2
 
 
-def test_no_page_keeps_the_store_open(open_page: Any, tmp_path: Path) -> None:
-    store = worlds.world(tmp_path, "first")
-    open_page(store)
-    with duckdb.connect(str(store.path)):
+def test_no_page_keeps_the_store_open(open_page: Any, fresh: Store) -> None:
+    open_page(fresh)
+    with duckdb.connect(str(fresh.path)):
         pass  # refused if this process still held it with another configuration
 
 
-def test_runs_that_wait_for_a_rescore(open_page: Any, tmp_path: Path) -> None:
-    store = worlds.world(tmp_path, "first", "second")
+def test_runs_that_wait_for_a_rescore(open_page: Any, fresh: Store, tmp_path: Path) -> None:
     add_folder(
-        store, worlds.write_folder(tmp_path / "more", {"second": worlds.RUNS["second"]}, labels_revision="2")
+        fresh, worlds.write_folder(tmp_path / "more", {"second": worlds.RUNS["second"]}, labels_revision="2")
     )
-    at = open_page(store)
+    at = open_page(fresh)
     assert board(at)["run"].tolist() == ["second"]
     assert "`first` is not scored under `handbook@2` yet" in at.warning[0].value
-    assert f"rankroom rescore --store {store.path}" in at.warning[0].value
-    at = open_page(store, labels="handbook@1")
-    assert sorted(board(at)["run"]) == ["first", "second"]
+    assert f"rankroom rescore --store {fresh.path}" in at.warning[0].value
+    at = open_page(fresh, labels="handbook@1")
+    assert board(at)["run"].tolist() == ["first"]
     assert "not the current ones" in texts(at)
 
 
-def test_several_data_sets(open_page: Any, tmp_path: Path) -> None:
-    store = worlds.world(tmp_path, "first")
-    add_folder(store, worlds.write_folder(tmp_path / "more", {"other": worlds.RUNS["second"]}, name="wiki"))
-    assert board(open_page(store))["run"].tolist() == ["first"]
-    assert board(open_page(store, data="wiki"))["run"].tolist() == ["other"]
-    at = open_page(store, "failures", data="wiki")
+def test_several_data_sets(open_page: Any, fresh: Store, tmp_path: Path) -> None:
+    add_folder(fresh, worlds.write_folder(tmp_path / "more", {"other": worlds.RUNS["second"]}, name="wiki"))
+    assert board(open_page(fresh))["run"].tolist() == ["first"]
+    assert board(open_page(fresh, data="wiki"))["run"].tolist() == ["other"]
+    at = open_page(fresh, "failures", data="wiki")
     assert at.selectbox(key="run").options == ["other"]
 
 
