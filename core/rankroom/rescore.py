@@ -1,4 +1,4 @@
-"""Scoring stored runs again: under newer labels, at further cutoffs, or from the whole file of a run that was cut."""
+"""Scoring stored runs again: under newer labels, at further cutoffs, or from the whole file of a cut run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import duckdb
 
 from rankroom import scoring
 from rankroom.add import RUN_TABLES, SCORE_TABLES, Progress
-from rankroom.errors import Refused, UsageError
+from rankroom.errors import RankroomError, Refused, UsageError
 from rankroom.faults import Fault, Report
 from rankroom.readers import trec
 from rankroom.store import WRITE_WAIT, Store
@@ -43,39 +43,30 @@ def rescore(
     """
     if any(k < 1 for k in cutoffs):
         raise UsageError(f"k must be a positive integer, and is {min(cutoffs)}")
-    with store.read() as con:
-        known = [run for (run,) in con.execute("select run from runs order by run").fetchall()]
-        kept = [k for (k,) in con.execute("select k from cutoffs order by k").fetchall()]
-        _all_known(store, runs, known)
-        wanted = sorted({*kept, *cutoffs})
-        further = [k for k in wanted if k not in kept]
-        if further:
-            _deep_enough(con, max(further))
-        pairs = [
-            Rescored(*row)
-            for row in con.execute(
-                "select run, label_set from (select run, label_set from scorings union"
-                " select run, label_set from runs_to_rescore)"
-                " where $all or list_contains($runs::varchar[], run) order by label_set, run",
-                {"all": not runs or bool(further), "runs": list(runs)},
-            ).fetchall()
-        ]
     if whole_file is not None and len(runs) != 1:
         raise UsageError("--from gives the rankings of one run: name that run")
+    with store.read() as con:
+        _all_known(store, runs, con)
+        kept = [k for (k,) in con.execute("select k from cutoffs order by k").fetchall()]
+        further = sorted({*cutoffs} - {*kept})
+        if further:
+            _deep_enough(con, max(further))
+        pairs = _pairs(con, () if further else runs)
     for label_set, group in groupby(pairs, key=lambda pair: pair.label_set):
         with closing(open_workspace()) as con:
-            load_labels(store, con, label_set, wanted)
+            load_labels(store, con, label_set, [*kept, *further])
             for pair in group:
                 if progress:
                     progress(f"scoring {pair.run}", pairs.index(pair), len(pairs))
-                score_stored_run(store, con, pair.run, label_set, whole_file)
-                _replace(store, con, pair, further if pair == pairs[-1] else [], wait)
+                file = whole_file if pair.run in runs else None
+                score_stored_run(store, con, pair.run, label_set, file)
+                _replace(store, con, pair, wait)
+    if further:
+        _add_cutoffs(store, further, pairs, wait)
     return pairs
 
 
-def load_labels(
-    store: Store, con: duckdb.DuckDBPyConnection, label_set: str, cutoffs: Sequence[int]
-) -> None:
+def load_labels(store: Store, con: duckdb.DuckDBPyConnection, label_set: str, cutoffs: Sequence[int]) -> None:
     """Copy into a workspace what scoring under one label set reads, and prepare it for these cutoffs."""
     con.execute("delete from cutoffs")
     con.execute("insert into cutoffs select unnest($ks::integer[])", {"ks": list(cutoffs)})
@@ -87,23 +78,51 @@ def load_labels(
 def score_stored_run(
     store: Store, con: duckdb.DuckDBPyConnection, run: str, label_set: str, whole_file: Path | None = None
 ) -> None:
-    """Score one stored run in a workspace with these labels; it takes the place of the run scored there before."""
+    """Score one stored run in a workspace with these labels, in the place of the run scored there before."""
     for table in (*RUN_TABLES, *SCORE_TABLES):
         con.execute(f"delete from {table}")
+    of_pair = {"run": run, "label_set": label_set}
     with store.read() as stored:
         _copy(stored, con, RUN_COPIES, {"run": run})
-    ((keep,),) = con.execute("select kept_depth from runs").fetchall()
+        ((keep,),) = con.execute("select kept_depth from runs").fetchall()
+        ranked = keep is not None and whole_file is None and _scored_from_whole(stored, of_pair)
+        if ranked:
+            _copy(stored, con, RANK_COPIES, of_pair)
     if whole_file is not None:
-        _rank_file(con, run, whole_file)
+        _rank_file(con, run, whole_file, keep)
     else:
         con.execute(
             "create or replace temp view ranked_input as"
             " select stage, query_id, doc_id, -rank::double as key, score from rankings where false"
         )
-    scoring.score_run(con, run, label_set, keep=keep, depth=None if whole_file else keep)
+    whole = ranked or whole_file is not None
+    scoring.score_run(con, run, label_set, keep=keep, depth=None if whole else keep, ranked=ranked)
 
 
-def _all_known(store: Store, runs: Iterable[str], known: list[str]) -> None:
+def _pairs(con: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> list[Rescored]:
+    """The runs (none named: all) with the label sets to score them under."""
+    return [
+        Rescored(*row)
+        for row in con.execute(
+            "select run, label_set from (select run, label_set from scorings union"
+            " select run, label_set from runs_to_rescore)"
+            " where $all or list_contains($runs::varchar[], run) order by label_set, run",
+            {"all": not runs, "runs": list(runs)},
+        ).fetchall()
+    ]
+
+
+def _scored_from_whole(stored: duckdb.DuckDBPyConnection, of_pair: dict[str, str]) -> bool:
+    """Whether the stored labelled ranks come from the whole file: then what is kept may not replace them."""
+    return bool(
+        stored.execute(
+            "select 1 from scorings where run = $run and label_set = $label_set and depth is null", of_pair
+        ).fetchall()
+    )
+
+
+def _all_known(store: Store, runs: Iterable[str], con: duckdb.DuckDBPyConnection) -> None:
+    known = {run for (run,) in con.execute("select run from runs").fetchall()}
     for run in runs:
         if run not in known:
             raise UsageError(f"there is no run named {run} in {store.path}: `rankroom list` names them")
@@ -115,14 +134,17 @@ def _deep_enough(con: duckdb.DuckDBPyConnection, k: int) -> None:
     ).fetchall()
     if cut:
         run, depth = cut[0]
-        raise UsageError(f"of run {run} only the first {depth} results a query are kept: k = {k} is beyond them")
+        raise UsageError(
+            f"of run {run} only the first {depth} results a query are kept: k = {k} is beyond them"
+        )
 
 
 LABEL_COPIES = {
     "label_sets": "from label_sets where label_set = $label_set",
     "labels": "select * replace (null as rationale) from labels where label_set = $label_set",
     "query_sets": "from query_sets where $label_set is not null",
-    "queries": "from queries where query_set = (select query_set from label_sets where label_set = $label_set)",
+    "queries": "from queries where query_set ="
+    " (select query_set from label_sets where label_set = $label_set)",
     "documents": "select * replace (null as title, null as text) from documents where groups is not null"
     " and collection = (select collection from label_sets where label_set = $label_set)",
 }
@@ -133,6 +155,7 @@ RUN_COPIES = {
     "rankings": "from rankings where run = $run",
     "ranking_lengths": "from ranking_lengths where run = $run",
 }
+RANK_COPIES = {"labelled_ranks": "from labelled_ranks where run = $run and label_set = $label_set"}
 
 
 def _copy(
@@ -148,50 +171,66 @@ def _copy(
         con.unregister("copied")
 
 
-def _rank_file(con: duckdb.DuckDBPyConnection, run: str, file: Path) -> None:
-    """The rankings of a TREC run from its file, which must begin with what the store keeps of them."""
+def _rank_file(con: duckdb.DuckDBPyConnection, run: str, file: Path, keep: int | None) -> None:
+    """Rank a TREC run from its file: kept as when it was added, that must give what the store has."""
     report = Report()
     ((ordered_by,),) = con.execute("select ordered_by from runs").fetchall()
     if ordered_by == "list":
         raise UsageError(f"run {run} did not come from a TREC file, which is what --from reads")
-    trec.read_run(con, file, "trec_run", report, order=ordered_by)
+    # A run that was added with --collapse first has documents twice; any other would differ in its lengths.
+    trec.read_run(con, file, "trec_run", report, order=ordered_by, collapse_first=True)
     if report.num_faults:
         raise Refused(report)
     con.execute(
         "create or replace temp view ranked_input as"
         " select 'final' as stage, query_id, doc_id, key, score from trec_run"
     )
-    ((differing,),) = con.execute(
-        """
-        with counted as (select stage, query_id, count(*) as num from ranked_input group by stage, query_id)
-        select (select count(*) from counted full join ranking_lengths using (stage, query_id)
-                where counted.num is distinct from ranking_lengths.num_returned)
-             + (select count(*) from rankings anti join ranked_input using (stage, query_id, doc_id, score))
-        """
-    ).fetchall()
-    if differing:
-        report.fault(
-            Fault(str(file), "other_file", f"this is not the file that run {run} came from: its rankings differ")
-        )
-        raise Refused(report)
+    for table in ("rankings", "ranking_lengths"):
+        con.execute(f"create or replace temp table stored_{table} as from {table}")
+        con.execute(f"delete from {table}")
+    scoring.keep_rankings(con, run, keep)
+    for table in ("rankings", "ranking_lengths"):
+        differing = con.execute(
+            f"(from {table} except from stored_{table}) union all"
+            f" (from stored_{table} except from {table}) limit 1"
+        ).fetchall()
+        if differing:
+            report.fault(
+                Fault(
+                    str(file),
+                    "other_file",
+                    f"this is not the file that run {run} came from: its rankings differ",
+                )
+            )
+            raise Refused(report)
 
 
-def _replace(
-    store: Store, con: duckdb.DuckDBPyConnection, pair: Rescored, further_cutoffs: list[int], wait: float
-) -> None:
+def _replace(store: Store, con: duckdb.DuckDBPyConnection, pair: Rescored, wait: float) -> None:
+    """Put the scores of one run under one label set in the place of those that the store has."""
     with store.write(con, wait):
         ((there,),) = con.execute(
             "select count(*) from store.main.runs join memory.main.runs as mine using (run, content_hash)"
         ).fetchall()
         if not there:
             return  # removed meanwhile
+        if con.execute("from store.main.cutoffs anti join memory.main.cutoffs using (k)").fetchall():
+            raise RankroomError(f"the cutoffs of {store.path} were changed meanwhile: rescore once more")
         of_pair = {"run": pair.run, "label_set": pair.label_set}
         for table in SCORE_TABLES:
-            con.execute(f"delete from store.main.{table} where run = $run and label_set = $label_set", of_pair)
-            con.execute(f"insert into store.main.{table} by name from memory.main.{table}")
-        if further_cutoffs:
             con.execute(
-                "insert into store.main.cutoffs select k from (select unnest($ks::integer[]) as k)"
-                " where k not in (select k from store.main.cutoffs)",
-                {"ks": further_cutoffs},
+                f"delete from store.main.{table} where run = $run and label_set = $label_set", of_pair
             )
+            con.execute(f"insert into store.main.{table} by name from memory.main.{table}")
+
+
+def _add_cutoffs(store: Store, further: Sequence[int], scored: Sequence[Rescored], wait: float) -> None:
+    """Make cutoffs known, now that every run has its scores there."""
+    with closing(duckdb.connect()) as con, store.write(con, wait):
+        there = con.execute("select run, label_set from store.main.scorings").fetchall()
+        if added := [run for run, label_set in there if Rescored(run, label_set) not in scored]:
+            raise RankroomError(f"run {added[0]} was added to {store.path} meanwhile: rescore once more")
+        con.execute(
+            "insert into store.main.cutoffs select k from (select unnest($ks::integer[]) as k)"
+            " where k not in (select k from store.main.cutoffs)",
+            {"ks": list(further)},
+        )

@@ -1,4 +1,4 @@
-"""Scoring in a workspace: from rankings and labels to labelled ranks and metrics, by the statements of sql/metrics."""
+"""Scoring in a workspace: from rankings and labels to labelled ranks and metrics, by sql/metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WITHOUT_LIMIT = 2**31 - 1
 
 
 def keep_rankings(con: duckdb.DuckDBPyConnection, run: str, keep: int | None) -> None:
-    """Fill `rankings` and `ranking_lengths` of a run from `ranked_input`; the first `keep` of a ranking, or all."""
+    """Fill `rankings` (the first `keep` of each, or all) and `ranking_lengths` of a run from `ranked_input`."""
     _set(con, run=run, keep=keep or WITHOUT_LIMIT)
     con.execute(sql(f"metrics/rankings_{'first' if keep else 'whole'}.sql"))
     con.execute(sql("metrics/ranking_lengths.sql"))
@@ -38,16 +38,24 @@ def prepare_labels(con: duckdb.DuckDBPyConnection, label_set: str, cutoffs: list
 
 
 def score_run(
-    con: duckdb.DuckDBPyConnection, run: str, label_set: str, *, keep: int | None, depth: int | None
+    con: duckdb.DuckDBPyConnection,
+    run: str,
+    label_set: str,
+    *,
+    keep: int | None,
+    depth: int | None,
+    ranked: bool = False,
 ) -> None:
     """Fill `labelled_ranks`, `query_metrics`, `query_metrics_uncut` and `unlabelled_queries` of one run.
 
     After `prepare_labels` of the label set and `keep_rankings` of the run. `keep` is how much of each ranking
     stands in `rankings`, with the rest in `ranked_input`; `depth`, how much was at hand at all (None: all).
+    With `ranked`, `labelled_ranks` are filled already.
     """
     _set(con, run=run, keep=keep or WITHOUT_LIMIT, depth=depth)
-    for step in ("outcomes", "labelled_ranks", "at_cutoffs", "uncut", "unlabelled"):
-        con.execute(sql(f"metrics/{step}.sql"))
+    for step in ("outcomes", "labelled_ranks", "at_cutoffs", "uncut", "slice_means", "unlabelled"):
+        if not (ranked and step == "labelled_ranks"):
+            con.execute(sql(f"metrics/{step}.sql"))
     con.execute(
         "insert into scorings values ($run, $label_set, $depth, now())",
         {"run": run, "label_set": label_set, "depth": depth},
