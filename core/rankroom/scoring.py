@@ -16,7 +16,7 @@ WITHOUT_LIMIT = 2**31 - 1
 
 
 def keep_rankings(con: duckdb.DuckDBPyConnection, run: str, keep: int | None) -> None:
-    """Fill `rankings` (the first `keep` of each, or all) and `ranking_lengths` of a run from `ranked_input`."""
+    """Fill `rankings` (the first `keep` of each; None: all) and `ranking_lengths` from `ranked_input`."""
     _set(con, run=run, keep=keep or WITHOUT_LIMIT)
     con.execute(sql(f"metrics/rankings_{'first' if keep else 'whole'}.sql"))
     con.execute(sql("metrics/ranking_lengths.sql"))

@@ -15,7 +15,14 @@ RUN_TABLES = (
 )
 """What was read of a run."""
 
-SCORE_TABLES = ("labelled_ranks", "query_metrics", "query_metrics_uncut", "unlabelled_queries", "scorings")
+SCORE_TABLES = (
+    "labelled_ranks",
+    "query_metrics",
+    "query_metrics_uncut",
+    "slice_means",
+    "unlabelled_queries",
+    "scorings",
+)
 """What was computed of a run under a label set."""
 
 

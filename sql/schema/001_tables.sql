@@ -198,6 +198,44 @@ create table query_metrics_uncut (
     unknown_because varchar                 -- why a value that exists is NULL here
 );
 
+-- The means of each slice, made when a run is scored so that 200 runs are read at a glance. n counts the labelled,
+-- answerable queries: the denominator of every mean. A ceiling is the mean that a perfect ranking would get.
+create table slice_means (
+    run varchar not null,
+    stage varchar not null,
+    label_set varchar not null,
+    k integer not null,
+    split varchar not null,                 -- all, or a split that the queries name
+    dimension varchar not null,             -- all, category, language, must_pass, tag, or an attribute
+    slice varchar not null,
+    n bigint not null,
+    hit double,
+    complete double,
+    recall double,
+    precision double,
+    f1 double,
+    rr double,
+    ap double,
+    dcg double,
+    ndcg double,
+    ndcg_exp double,
+    judged double,
+    leaks bigint not null,
+    precision_ceiling double,
+    recall_ceiling double,
+    complete_ceiling double,
+    f1_ceiling double,
+    ap_ceiling double,
+    num_queries bigint not null,
+    missed bigint not null,
+    left_out bigint not null,
+    empty bigint not null,
+    errored bigint not null,
+    no_answer bigint not null,
+    correct_abstention double,
+    false_abstention double
+);
+
 -- Queries that have neither a label nor a no-answer line: outside every mean, and counted.
 create table unlabelled_queries (
     run varchar not null,

@@ -1,16 +1,6 @@
 -- The means of every run at every cutoff, for all its queries and for each split that the queries name.
--- n counts the labelled, answerable queries: the denominator of every mean. A ceiling is the mean that a perfect
--- ranking would get under these labels.
 create or replace view run_summary_all as
-with by_split as (
-    select query_metrics.*, 'all' as split from query_metrics
-    union all
-    select query_metrics.*, queries.split
-    from query_metrics
-    join label_sets on label_sets.label_set = query_metrics.label_set
-    join queries on queries.query_set = label_sets.query_set and queries.query_id = query_metrics.query_id
-    where queries.split is not null
-), unlabelled as (
+with unlabelled as (
     select unlabelled_queries.run, unlabelled_queries.label_set, 'all' as split, count(*) as num
     from unlabelled_queries group by all
     union all
@@ -20,32 +10,12 @@ with by_split as (
     join queries on queries.query_set = label_sets.query_set and queries.query_id = unlabelled_queries.query_id
     where queries.split is not null
     group by all
-), means as (
-    select run, stage, label_set, k, split,
-           count(*) filter (num_relevant > 0) as n,
-           avg(hit) as hit, avg(complete) as complete, avg(recall) as recall, avg(precision) as precision, avg(f1) as f1,
-           avg(rr) as rr, avg(ap) as ap, avg(dcg) as dcg, avg(ndcg) as ndcg, avg(ndcg_exp) as ndcg_exp,
-           avg(judged) as judged, sum(leaks)::bigint as leaks,
-           avg(least(num_relevant, k) / k) filter (num_relevant > 0) as precision_ceiling,
-           avg(least(num_relevant, k) / num_relevant) filter (num_relevant > 0) as recall_ceiling,
-           avg((num_relevant <= k)::integer) filter (num_relevant > 0) as complete_ceiling,
-           avg(2 * least(num_relevant, k) / (k + num_relevant)) filter (num_relevant > 0) as f1_ceiling,
-           avg(least(num_relevant, k) / num_relevant) filter (num_relevant > 0) as ap_ceiling,
-           count(*) as num_queries,
-           count(*) filter (hit = 0) as missed,
-           count(*) filter (outcome = 'left_out') as left_out,
-           count(*) filter (outcome = 'empty') as empty,
-           count(*) filter (outcome in ('error', 'timeout')) as errored,
-           count(*) filter (num_relevant = 0) as no_answer,
-           avg(abstained::integer) filter (num_relevant = 0) as correct_abstention,
-           avg(abstained::integer) filter (num_relevant > 0) as false_abstention
-    from by_split
-    group by run, stage, label_set, k, split
 )
-select means.*, coalesce(unlabelled.num, 0) as unlabelled
-from means
-left join unlabelled on unlabelled.run = means.run and unlabelled.label_set = means.label_set
-                    and unlabelled.split = means.split;
+select slice_means.* exclude (dimension, slice), coalesce(unlabelled.num, 0) as unlabelled
+from slice_means
+left join unlabelled on unlabelled.run = slice_means.run and unlabelled.label_set = slice_means.label_set
+                    and unlabelled.split = slice_means.split
+where slice_means.dimension = 'all';
 
 create or replace view run_summary as
 from run_summary_all

@@ -1,35 +1,36 @@
--- Every query in every slice it belongs to: a row per query and dimension (category, language, split, must_pass, and
--- each attribute), and one per tag. '(none)' where the query does not say.
+-- Every query in every slice it belongs to: a row per query and dimension (category, language, must_pass, and each
+-- attribute), and one per tag; '(none)' where the query does not say. A dimension that no query of the set names is not
+-- there, nor is an attribute with more than 50 values: its slices would be single queries.
 create or replace view query_slices as
-select query_set, query_id, dimension, coalesce(slice, '(none)') as slice
-from (
+with named as (
     select query_set, query_id, unnest([
         {'dimension': 'category', 'slice': category},
         {'dimension': 'language', 'slice': language},
-        {'dimension': 'split', 'slice': split},
-        {'dimension': 'must_pass', 'slice': must_pass::varchar}
+        {'dimension': 'must_pass', 'slice': case when must_pass then 'true' end}
     ], recursive := true)
     from queries
     union all
-    select query_set, query_id, 'tag', unnest(tags) from queries
+    select query_set, query_id, 'tag' as dimension, unnest(tags) as slice from queries
     union all
-    select query_set, query_id, unnest(map_keys(attributes)), unnest(map_values(attributes)) from queries
-);
+    select queries.query_set, queries.query_id, attribute.name, map_extract_value(queries.attributes, attribute.name)
+    from queries
+    join (select distinct query_set, unnest(map_keys(attributes)) as name from queries) as attribute
+      on attribute.query_set = queries.query_set
+), dimensions as (
+    select query_set, dimension
+    from named group by query_set, dimension
+    having count(slice) > 0 and (dimension in ('category', 'language', 'tag') or count(distinct slice) <= 50)
+)
+select query_set, query_id, dimension,
+       coalesce(slice, case dimension when 'must_pass' then 'false' else '(none)' end) as slice
+from named semi join dimensions using (query_set, dimension);
 
--- The means of every run in every slice. Filter by dimension: a query is in a slice of each.
+-- The means of every run in every slice. Filter by dimension and split: a query is in a slice of each.
 create or replace view slice_summary_all as
-select query_metrics.run, query_metrics.stage, query_metrics.label_set, query_metrics.k,
-       query_slices.dimension, query_slices.slice,
-       count(*) filter (num_relevant > 0) as n,
-       avg(hit) as hit, avg(complete) as complete, avg(recall) as recall, avg(precision) as precision, avg(f1) as f1,
-       avg(rr) as rr, avg(ap) as ap, avg(dcg) as dcg, avg(ndcg) as ndcg, avg(ndcg_exp) as ndcg_exp,
-       avg(judged) as judged, sum(leaks)::bigint as leaks,
-       count(*) filter (hit = 0) as missed,
-       count(*) filter (outcome in ('left_out', 'error', 'timeout')) as not_scored
-from query_metrics
-join label_sets on label_sets.label_set = query_metrics.label_set
-join query_slices on query_slices.query_set = label_sets.query_set and query_slices.query_id = query_metrics.query_id
-group by all;
+select run, stage, label_set, k, split, dimension, slice, n, hit, complete, recall, precision, f1, rr, ap, dcg, ndcg,
+       ndcg_exp, judged, leaks, missed, left_out, empty, errored, no_answer
+from slice_means
+where dimension <> 'all';
 
 create or replace view slice_summary as
 from slice_summary_all

@@ -1,6 +1,6 @@
 -- Every failing query of every run at every cutoff, with the first cause in pipeline order, what else applies, and
--- the fact that shows it. Failing: not all its evidence stands in the first k, or a document was shown that its user
--- may not read, or it was answered although nothing answers it.
+-- the fact that shows it. Failing: the first k do not hold as much of its evidence as they could, or a document was
+-- shown that its user may not read, or it was answered although nothing answers it.
 create or replace view failures as
 with lost as (
     -- the first step of the pipeline that lost a relevant document which the step before had passed on
@@ -32,7 +32,8 @@ with lost as (
     where labels.grade >= label_sets.relevant_from
     group by labels.label_set, labels.query_id
 ), judged as (
-    select scores.*, uncut.first_relevant_rank, uncut.num_returned, uncut.unknown_because,
+    select scores.*, scores.found >= least(scores.num_relevant, scores.k) as as_complete_as_can_be,
+           uncut.first_relevant_rank, uncut.num_returned, uncut.unknown_because,
            lost_queries.stage as lost_stage, coalesce(missing.doc_ids, []) as missing,
            forbidden.query_id is not null as has_relevant, coalesce(run_queries.error, '') as error,
            first_result.doc_id is not null and first_label.doc_id is null as unjudged_first
@@ -59,7 +60,7 @@ with lost as (
              then {'class': 'false_abstention', 'fact': 'it declined to answer, though the labels name an answer'} end,
         case when num_relevant > 0 and outcome = 'empty'
              then {'class': 'empty', 'fact': 'it returned nothing'} end,
-        case when num_relevant > 0 and outcome = 'returned' and complete = 0 and lost_stage is not null
+        case when num_relevant > 0 and outcome = 'returned' and not as_complete_as_can_be and lost_stage is not null
              then {'class': 'lost_at_' || lost_stage, 'fact': lost_stage || ' lost evidence that the step before had'} end,
         case when num_relevant > 0 and outcome = 'returned' and hit = 0 and first_relevant_rank is null
                   and unknown_because is null
@@ -70,7 +71,7 @@ with lost as (
              then {'class': 'below_cutoff',
                    'fact': coalesce('the first relevant document stands at rank ' || first_relevant_rank,
                                     'none in the kept part; ' || unknown_because)} end,
-        case when hit = 1 and complete = 0
+        case when hit = 1 and not as_complete_as_can_be
              then {'class': 'partial_evidence',
                    'fact': found || ' of ' || num_relevant || ' relevant documents in the first ' || k} end,
         case when num_relevant = 0 and outcome = 'returned' and not abstained and has_relevant

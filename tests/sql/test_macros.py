@@ -175,7 +175,7 @@ def test_slices_by_one_dimension_is_slice_summary(room: Store) -> None:
         room, f"select {columns.format('_1')} from slices_by('category', 3) order by run, slice_1"
     ) == ask(
         room,
-        f"select {columns.format('')} from slice_summary where k = 3 and dimension = 'category'"
+        f"select {columns.format('')} from slice_summary where k = 3 and dimension = 'category' and split = 'all'"
         " order by run, slice",
     )
 
@@ -246,7 +246,8 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Labels, and no run yet."""
     folder = tmp_path_factory.mktemp("bare")
     store = Store(folder / "s.duckdb")
-    queries, labels = [{"query_id": "q"}], [{"query_id": "q", "doc_id": "a", "grade": 1}]
+    queries = [{"query_id": "q", "category": "faq", "language": "en"}]
+    labels = [{"query_id": "q", "doc_id": "a", "grade": 1}]
     add_native(store, folder / "files", queries=queries, labels=labels)
     return store
 

@@ -254,7 +254,7 @@ def test_ceilings(store: Store, tmp_path: Path) -> None:
 
 
 def test_public_views_hold_the_final_stage_and_the_current_labels(store: Store, tmp_path: Path) -> None:
-    queries = [{"query_id": "q"}]
+    queries = [{"query_id": "q", "category": "faq"}]
     run = [{"query_id": "q", "stages": {"candidates": ["x", "a"], "final": ["a"]}}]
     for revision, doc in (("1", "a"), ("2", "x")):
         add_native(
