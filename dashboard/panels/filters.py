@@ -25,6 +25,8 @@ class Filters:
     category: tuple[str, ...] = ()
     language: tuple[str, ...] = ()
     tag: tuple[str, ...] = ()
+    must_pass: bool = False
+    attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     runs: tuple[str, ...] = ()
     order: str = "ndcg"
     run: str = ""
@@ -44,13 +46,15 @@ class Filters:
             "runs": self.runs,
             "run": self.run,
             "cause": self.cause,
+            **{f"attribute_{at}": name for at, (name, _) in enumerate(self.attributes, 1)},
+            **{f"attribute_{at}_values": values for at, (_, values) in enumerate(self.attributes, 1)},
             **more,
         }
 
     @property
     def by_query(self) -> bool:
         """Whether queries are chosen by more than their split, for which the store keeps no summary."""
-        return bool(self.category or self.language or self.tag)
+        return bool(self.category or self.language or self.tag or self.must_pass or self.attributes)
 
     def view(self, name: str) -> str:
         """The public view that holds this stage and label set: the plain one wherever it does."""
@@ -78,6 +82,11 @@ class Filters:
             parts.append(f"list_contains($language, coalesce(queries.language, '{NONE}'))")
         if self.tag:
             parts.append("list_has_any(queries.tags, $tag)")
+        if self.must_pass:
+            parts.append("queries.must_pass")
+        for at in range(1, len(self.attributes) + 1):
+            value = f"coalesce(queries.attributes[$attribute_{at}], '{NONE}')"
+            parts.append(f"list_contains($attribute_{at}_values, {value})")
         return parts
 
     def join_queries(self, alias: str) -> str:
@@ -100,6 +109,9 @@ class Filters:
         for name in ("category", "language", "tag"):
             if chosen := getattr(self, name):
                 found.append((name, " or ".join(chosen)))
+        if self.must_pass:
+            found.append(("", "must pass only"))
+        found += [(name, " or ".join(chosen)) for name, chosen in self.attributes]
         if self.runs:
             found.append(("chosen runs", len(self.runs)))
         return found

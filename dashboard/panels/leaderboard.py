@@ -37,29 +37,33 @@ CHOSEN_QUERIES = """
     group by scores.run
 """
 
-SUMMARY = "from {view} as summary where {scope} and summary.split = $split"
-
 BOARD = """
-select means.run, runs.created, runs.series, means.n, {means}, means.judged, {counts}, {ceilings}
-from ({source}) as means
+select means.run, runs.created, runs.series, means.n,
+       {means},
+       means.judged, {counts},
+       {ceilings}
+from {source}
 join runs on runs.run = means.run
-order by means.{order} desc nulls last, means.run
+{where}order by means.{order} desc nulls last, means.run
 """
 
 
 def question(filters: Filters) -> Question:
     """The rows of the leaderboard, best first."""
     if filters.by_query:
-        source = CHOSEN_QUERIES.format(
+        chosen = CHOSEN_QUERIES.format(
             view=filters.view("query_scores"),
             join=filters.join_queries("scores"),
             scope=filters.scope("scores"),
             unlabelled_join=filters.join_queries("unlabelled_queries"),
         )
+        source, where = f"({chosen}) as means", ""
     else:
-        source = SUMMARY.format(view=filters.view("run_summary"), scope=filters.scope("summary"))
+        source = f"{filters.view('run_summary')} as means"
+        where = f"where {filters.scope('means')} and means.split = $split\n"
     sql = BOARD.format(
         source=source,
+        where=where,
         means=", ".join(f"means.{name}" for name in MEANS),
         counts=", ".join(f"means.{name}" for name in COUNTS),
         ceilings=", ".join(f"means.{name}_ceiling" for name in words.CEILINGS),

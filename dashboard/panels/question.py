@@ -10,7 +10,7 @@ from typing import Any
 Value = None | bool | int | float | str | tuple[str, ...]
 """What a parameter may be. A tuple is a list of names."""
 
-_PARAMETER = re.compile(r"\$([a-z_]+)")
+_PARAMETER = re.compile(r"\$([a-z_0-9]+)")
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,25 @@ order by query_sets.name, is_current desc, label_sets.added_at desc, label_sets.
 CUTOFFS = Question("select k from cutoffs order by k")
 
 QUERY_VALUES = f"""
-select dimension, slice
+with named as (
+    select 'split' as name, split as value from queries where query_set = $query_set
+    union all
+    select 'category', coalesce(category, '{NONE}') from queries where query_set = $query_set
+    union all
+    select 'language', coalesce(language, '{NONE}') from queries where query_set = $query_set
+    union all
+    select 'tag', unnest(tags) from queries where query_set = $query_set
+    union all
+    select 'must_pass', must_pass::varchar from queries where query_set = $query_set
+)
+select name, value from named where value is not null group by name, value
+order by name, value = '{NONE}', value
+"""
+
+ATTRIBUTE_VALUES = f"""
+select dimension as name, slice as value
 from query_slices
-where query_set = $query_set and list_contains(['category', 'language', 'split', 'tag'], dimension)
+where query_set = $query_set and not list_contains(['category', 'language', 'must_pass', 'tag'], dimension)
 group by dimension, slice
 order by dimension, slice = '{NONE}', slice
 """
@@ -106,22 +122,38 @@ def _stage(store: Reader, filters: Filters) -> str:
 
 
 def _query_filters(store: Reader, filters: Filters) -> Filters:
-    """Split, categories, languages and tags: each only where the queries differ in it."""
-    options: dict[str, list[str]] = {}
-    for row in store.rows(Question(QUERY_VALUES, filters.values())):
-        options.setdefault(str(row["dimension"]), []).append(str(row["slice"]))
-    splits = [ALL, *(name for name in options.get("split", []) if name not in (NONE, ALL))]
+    """Split, category, language, tags and so on: each only where the queries differ in it."""
+    options = _options(store, Question(QUERY_VALUES, filters.values()))
+    splits = [ALL, *(name for name in options.get("split", []) if name != ALL)]
     split = ALL
     if len(splits) > 1:
         index = splits.index(DEFAULT_SPLIT) if DEFAULT_SPLIT in splits else 0
         split = st.selectbox("Split", splits, index=index, key="split", bind="query-params") or ALL
-    return replace(
+    filters = replace(
         filters,
         split=split,
         category=_several("Category", "category", options.get("category", [])),
         language=_several("Language", "language", options.get("language", [])),
         tag=_several("Tag", "tag", options.get("tag", [])),
     )
+    must_pass = len(options.get("must_pass", [])) > 1 and st.toggle(
+        "Must pass only", key="must_pass", bind="query-params"
+    )
+    attributes = _options(store, Question(ATTRIBUTE_VALUES, filters.values()))
+    chosen = [
+        (name, _several(quoted(name), f"attribute.{name}", values)) for name, values in attributes.items()
+    ]
+    return replace(
+        filters, must_pass=must_pass, attributes=tuple((name, values) for name, values in chosen if values)
+    )
+
+
+def _options(store: Reader, question: Question) -> dict[str, list[str]]:
+    """The values of each name, in the order of the answer."""
+    options: dict[str, list[str]] = {}
+    for row in store.rows(question):
+        options.setdefault(row["name"], []).append(row["value"])
+    return options
 
 
 def _several(label: str, key: str, options: list[str], shown: Callable[[str], str] = str) -> tuple[str, ...]:
@@ -181,7 +213,9 @@ def current() -> Filters:
 
 
 def reset_filters() -> None:
-    """Give every filter back its default, from the callback of a button."""
-    for key in ("split", "category", "language", "tag", "runs", "cause"):
-        if key in st.session_state:
-            st.session_state[key] = ALL if key == "split" else []
+    """Choose all queries and runs again, but stay within the split: from the callback of a button."""
+    for key in st.session_state:
+        if key in ("category", "language", "tag", "runs", "cause") or str(key).startswith("attribute."):
+            st.session_state[key] = []
+    if "must_pass" in st.session_state:
+        st.session_state["must_pass"] = False

@@ -34,6 +34,7 @@ QUERIES: list[dict[str, Any]] = [
     {
         "query_id": "below",
         "text": "Below the cutoff",
+        "<b>": 1,
         "category": "factual",
         "language": "en",
         "split": "dev",
@@ -176,23 +177,14 @@ def world(folder: Path, *runs: str) -> Store:
     return store
 
 
-COPIED = (
-    "run_stages",
-    "run_queries",
-    "rankings",
-    "ranking_lengths",
-    "scorings",
-    "labelled_ranks",
-    "query_metrics",
-    "query_metrics_uncut",
-    "unlabelled_queries",
-)
-
-
 def multiply(store: Store, run: str, times: int) -> None:
     """Copies of a run under other names, made where the data is."""
     with closing(open_workspace()) as con, store.write(con):
-        for table in ("runs", *COPIED):
+        tables = con.execute(
+            "select table_name from duckdb_columns() join duckdb_tables() using (database_name, table_name)"
+            " where database_name = 'store' and column_name = 'run'"
+        ).fetchall()
+        for (table,) in tables:
             con.execute(
                 f"insert into store.{table} by name"
                 f" select copied.* replace (format('run {{:03d}}', number) as run)"
