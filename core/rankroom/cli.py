@@ -1,17 +1,46 @@
-"""The commands. Each says what its options are and hands on: the work is in the modules it imports when it runs."""
+"""The commands. Each says what its options are; the work is in the modules that it imports when it runs."""
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from rankroom import __version__
 
+
+class Interrupted(Exception):
+    """Somebody pressed Ctrl-C."""
+
+
+class OutputClosed(Exception):
+    """Who read standard output, such as `head`, has had enough."""
+
+
+class _Commands(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command. Typer would make exit codes of its own of these two, in each version others."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except KeyboardInterrupt:
+            raise Interrupted from None
+        except BrokenPipeError:
+            raise OutputClosed from None
+        except RuntimeError as error:
+            if "Query interrupted" not in str(error):
+                raise
+            raise Interrupted from None  # this is how DuckDB says it
+
+
 app = typer.Typer(
     name="rankroom",
+    cls=_Commands,
     help="The room where a team looks at its rankings: per-query retrieval results in one DuckDB store.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -19,13 +48,18 @@ app = typer.Typer(
 )
 
 StoreOption = Annotated[
-    Path, typer.Option("--store", envvar="RANKROOM_STORE", help="The store's file.", show_default=True)
+    Path, typer.Option("--store", envvar="RANKROOM_STORE", metavar="FILE", help="The store's file.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON on standard output, for scripts.")]
 WaitOption = Annotated[
-    float, typer.Option("--wait", min=0, help="How many seconds to wait for the store while others use it.")
+    float,
+    typer.Option(
+        "--wait", min=0, metavar="SECONDS", help="How long to wait for the store while others use it."
+    ),
 ]
-PortOption = Annotated[int, typer.Option("--port", min=1, max=65535, help="The dashboard's port.")]
+PortOption = Annotated[
+    int, typer.Option("--port", min=1, max=65535, metavar="N", help="The dashboard's port.")
+]
 NoBrowserOption = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
 
 DEFAULT_STORE = Path("rankroom.duckdb")
@@ -89,208 +123,293 @@ def demo(
 def add(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="FOLDER | RUN...", help="A folder in the native form, or TREC run files."),
+        typer.Argument(metavar="FOLDER|RUN", help="A folder in the native form, or TREC run files."),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
-    labels: Annotated[Path | None, typer.Option("--labels", help="The qrels of the TREC runs.")] = None,
-    dataset: Annotated[
-        str | None, typer.Option("--dataset", help="Names query set, label set and collection of TREC files.")
+    labels: Annotated[
+        Path | None, typer.Option("--labels", metavar="QRELS", help="TREC files: the labels of the runs.")
     ] = None,
-    revision: Annotated[str, typer.Option("--revision", help="Their revision, for TREC files.")] = "1",
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset", metavar="NAME", help="TREC files: names query set, label set and collection."
+        ),
+    ] = None,
+    revision: Annotated[
+        str | None, typer.Option("--revision", metavar="R", help="TREC files: their revision.  [default: 1]")
+    ] = None,
     relevant_from: Annotated[
-        int, typer.Option("--relevant-from", help="The lowest grade that counts as relevant, for TREC files.")
-    ] = 1,
-    name: Annotated[str | None, typer.Option("--name", help="The run's name, for one TREC run.")] = None,
+        int | None,
+        typer.Option(
+            "--relevant-from",
+            metavar="N",
+            help="TREC files: the lowest grade that counts as relevant.  [default: 1]",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="RUN", help="TREC files: the run's name, where it is one.")
+    ] = None,
     order: Annotated[
-        Order, typer.Option("--order", help="Order TREC runs by score, as trec_eval does, or by their rank column.")
-    ] = Order.score,
+        Order | None,
+        typer.Option(
+            "--order",
+            help="TREC files: results go by score, as in trec_eval, or by the rank column.  [default: score]",
+        ),
+    ] = None,
     collapse: Annotated[
         Collapse | None,
         typer.Option("--collapse", help="Keep the first place of a document that a ranking has twice."),
     ] = None,
     keep: Annotated[
         int | None,
-        typer.Option("--keep", min=1, help="Keep so many results of each ranking (else all up to a million rows)."),
+        typer.Option(
+            "--keep",
+            min=1,
+            metavar="N",
+            help="Keep so many results of each ranking; else all, or 100 where a run has over a million.",
+        ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Read, check and score, and store nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Read, check and score everything, and store nothing.")
+    ] = False,
     wait: WaitOption = 60.0,
     json: JsonOption = False,
 ) -> None:
-    """Add runs and their labels: a folder in the native form, or TREC files with --dataset and --labels."""
+    """Add runs and their labels.
+
+    \b
+    rankroom add FOLDER                                         the native form
+    rankroom add --dataset NAME --labels QRELS RUN [RUN...]     TREC files
+
+    Everything is read, checked and scored first: all of it goes in or, where anything is wrong, nothing.
+    """
     from rankroom.add import Options, add_folder, add_trec
     from rankroom.errors import UsageError
     from rankroom.store import Store
-    from rankroom.terminal import added_json, show_added, working
+    from rankroom.terminal import added_json, print_json, show_added, working
 
-    options = Options(
-        order=order.value, collapse_first=collapse is Collapse.first, keep=keep, dry_run=dry_run, wait=wait
-    )
     paths = paths or []
+    options = Options(
+        order=(order or Order.score).value,
+        collapse_first=collapse is Collapse.first,
+        keep=keep,
+        dry_run=dry_run,
+        wait=wait,
+    )
+    if labels is None and dataset is None:
+        _check_native(paths, revision, relevant_from, name, order)
+    elif labels is None or dataset is None:
+        raise UsageError("TREC files need both: --dataset names the data set and --labels gives its qrels")
     with working() as progress:
-        if labels is not None or dataset is not None:
-            if labels is None or dataset is None:
-                raise UsageError("TREC files need both: --dataset names the data set and --labels gives its qrels")
+        if labels is None or dataset is None:
+            result = add_folder(Store(store), paths[0], options, progress)
+        else:
             result = add_trec(
                 Store(store),
                 paths,
                 labels=labels,
                 dataset=dataset,
-                revision=revision,
-                relevant_from=relevant_from,
+                revision="1" if revision is None else revision,
+                relevant_from=1 if relevant_from is None else relevant_from,
                 name=name,
                 options=options,
                 progress=progress,
             )
-        else:
-            if len(paths) != 1 or paths[0].is_file():
-                raise UsageError(
-                    "give one folder in the native form, or TREC runs with --dataset NAME and --labels QRELS"
-                )
-            result = add_folder(Store(store), paths[0], options, progress)
     if json:
-        print(added_json(result))
+        print_json(added_json(result))
     else:
         show_added(result, store)
 
 
+def _check_native(
+    paths: list[Path], revision: str | None, relevant_from: int | None, name: str | None, order: Order | None
+) -> None:
+    """One folder, and none of the options that only TREC files need."""
+    from rankroom.errors import UsageError
+
+    if len(paths) != 1 or paths[0].is_file():
+        raise UsageError(
+            "give one folder in the native form, or TREC runs with --dataset NAME and --labels QRELS"
+        )
+    for option, given, instead in (
+        ("--revision", revision, "dataset.toml has the revision"),
+        ("--relevant-from", relevant_from, "dataset.toml has relevant_from"),
+        ("--name", name, "a run has its file's name"),
+        ("--order", order, "the lists have an order"),
+    ):
+        if given is not None:
+            raise UsageError(f"{option} is for TREC files: in the native form {instead}")
+
+
 @app.command(name="list")
 def list_runs(store: StoreOption = DEFAULT_STORE, json: JsonOption = False) -> None:
-    """List the runs of a store."""
-    from rankroom.output import rows, to_json
+    """List the runs of a store, newest first."""
+    from rankroom.output import rows
     from rankroom.resources import sql
     from rankroom.store import Store
-    from rankroom.terminal import show_table
+    from rankroom.terminal import print_json, say, show_table
 
     with Store(store).read() as con:
         runs = rows(con, sql("reports/list.sql"))
     if json:
-        print(to_json(runs))
+        print_json(runs)
     elif runs:
-        show_table(runs, only=("run", "query_set", "created", "series", "baseline", "num_rows", "n", "ndcg_at_5"))
+        show_table(
+            runs, only=("run", "query_set", "created", "series", "baseline", "num_rows", "n", "ndcg_at_5")
+        )
     else:
-        print(f"{store} has no runs yet: `rankroom add` puts some in")
+        say(f"{store} has no runs yet: `rankroom add` puts some in")
 
 
 @app.command()
 def show(
-    run: Annotated[str, typer.Argument(help="The run's name.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's name.")],
     store: StoreOption = DEFAULT_STORE,
-    k: Annotated[int, typer.Option("-k", help="The cutoff.")] = 5,
+    k: Annotated[
+        int, typer.Option("-k", metavar="K", help="The cutoff: only the first K results count.")
+    ] = 5,
     by: Annotated[
-        str | None, typer.Option("--by", help="Slice by these, with commas: category,language, an attribute, tag.")
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="NAME,...",
+            help="Slice by one to three of: category, language, split, must_pass, tag, or an attribute.",
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show one run: its means at k with their n, its slices, and its queries."""
-    from rankroom.output import to_json
+    """Show one run: its means, slices and queries."""
     from rankroom.show import run_report
     from rankroom.store import Store
-    from rankroom.terminal import show_run
+    from rankroom.terminal import print_json, show_run
 
     dimensions = [part.strip() for part in by.split(",") if part.strip()] if by else []
     report = run_report(Store(store), run, k, dimensions)
     if json:
-        print(to_json(report))
+        print_json(report)
     else:
         show_run(report)
 
 
 @app.command()
 def sql(
-    statement: Annotated[str, typer.Argument(help="One statement; it can only read.")],
+    statement: Annotated[
+        str, typer.Argument(metavar="SQL", help="One statement; - reads it from standard input.")
+    ],
     store: StoreOption = DEFAULT_STORE,
     json: JsonOption = False,
 ) -> None:
-    """Ask the store something in SQL. The views are described in the table data_dictionary."""
-    from rankroom.output import to_json
+    """Ask the store something in SQL.
+
+    The store is open for reading only. Its table data_dictionary says what every table, view, macro and
+    column means.
+    """
     from rankroom.statement import ask
     from rankroom.store import Store
-    from rankroom.terminal import show_table
+    from rankroom.terminal import is_plan, print_json, show_plan, show_table
 
-    rows = ask(Store(store), statement)
+    rows = ask(Store(store), sys.stdin.read() if statement == "-" else statement)
     if json:
-        print(to_json(rows))
+        print_json(rows)
+    elif is_plan(rows):
+        show_plan(rows)
     else:
-        show_table(rows)
+        show_table(rows, raw=True)
 
 
 @app.command()
 def rescore(
-    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN...]", help="None: all runs.")] = None,
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="RUN", help="The runs; none given: all of the store.")
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     k: Annotated[
-        list[int] | None, typer.Option("-k", help="A further cutoff for the whole store. Can be given again.")
+        list[int] | None,
+        typer.Option("-k", metavar="K", help="A further cutoff for the whole store. Can be given again."),
     ] = None,
     whole_file: Annotated[
         Path | None,
-        typer.Option("--from", help="The file of one run of which only the first results were kept."),
+        typer.Option(
+            "--from", metavar="FILE", help="The file of one run of which only the first results were kept."
+        ),
     ] = None,
     wait: WaitOption = 60.0,
     json: JsonOption = False,
 ) -> None:
-    """Score stored runs again: under the newest labels, at further cutoffs, or from the whole file."""
-    from rankroom.output import to_json
+    """Score stored runs again.
+
+    Under the newest labels, at further cutoffs, or from the whole file of a run of which only the first
+    results were kept.
+    """
     from rankroom.rescore import rescore as score_again
     from rankroom.store import Store
-    from rankroom.terminal import working
+    from rankroom.terminal import print_json, say, working
 
     with working() as progress:
         done = score_again(
             Store(store), runs or (), cutoffs=k or (), whole_file=whole_file, wait=wait, progress=progress
         )
     if json:
-        print(to_json([{"run": one.run, "label_set": one.label_set} for one in done]))
+        print_json([{"run": one.run, "label_set": one.label_set} for one in done])
+    elif done:
+        label_sets = ", ".join(sorted({one.label_set for one in done}))
+        count = len({one.run for one in done})
+        say(f"scored {count:,} {'run' if count == 1 else 'runs'} under {label_sets}")
     else:
-        label_sets = sorted({one.label_set for one in done})
-        runs_done = len({one.run for one in done})
-        print(
-            f"scored {runs_done} {'run' if runs_done == 1 else 'runs'} under {', '.join(label_sets)}"
-            if done
-            else f"{store} has no runs to score"
-        )
+        say(f"{store} has no runs to score")
 
 
 @app.command()
 def remove(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="The names of the runs.")],
     store: StoreOption = DEFAULT_STORE,
     wait: WaitOption = 60.0,
 ) -> None:
-    """Remove runs from a store. Its query sets, labels and documents stay."""
+    """Remove runs from a store.
+
+    Query sets, labels and documents stay, and so do notes that people wrote about queries.
+    """
     from rankroom.remove import remove_runs
     from rankroom.store import Store
+    from rankroom.terminal import say
 
     remove_runs(Store(store), runs, wait)
-    print(f"removed {', '.join(runs)}")
+    say(f"removed {', '.join(runs)}")
 
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="A new or empty folder to write into.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder to write into.")],
     store: StoreOption = DEFAULT_STORE,
-    run: Annotated[list[str] | None, typer.Option("--run", help="Only this run. Can be given again.")] = None,
+    run: Annotated[
+        list[str] | None, typer.Option("--run", metavar="RUN", help="Only this run. Can be given again.")
+    ] = None,
     form: Annotated[
-        Format, typer.Option("--format", help="Parquet: tables and views; trec: runs and qrels.")
+        Format, typer.Option("--format", help="parquet: tables and views; trec: runs and qrels.")
     ] = Format.parquet,
 ) -> None:
-    """Write a store's contents as Parquet files, or its rankings and labels in TREC form."""
+    """Write a store out as Parquet or TREC files."""
     from rankroom.export import export_parquet, export_trec
     from rankroom.store import Store
-    from rankroom.terminal import working
+    from rankroom.terminal import say, working
 
-    write: Any = export_parquet if form is Format.parquet else export_trec
+    write = export_parquet if form is Format.parquet else export_trec
     with working() as progress:
         files = write(Store(store), folder, run or (), progress)
-    print(f"wrote {len(files)} files to {folder}")
+    say(f"wrote {len(files)} files to {folder}")
 
 
 @app.command()
 def migrate(store: StoreOption = DEFAULT_STORE, wait: WaitOption = 60.0) -> None:
-    """Bring a store that an older rankroom made up to this one's schema and views."""
+    """Bring an older store up to date.
+
+    Its schema, its views and its data dictionary become those of this rankroom. `serve` and `add` do so too.
+    """
     from rankroom.store import Store
+    from rankroom.terminal import say
 
     changed = Store(store).migrate(wait)
-    print(f"{store} {'is now' if changed else 'was already'} up to date")
+    say(f"{store} {'is now' if changed else 'was already'} up to date")
 
 
 @app.command()

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 from rankroom.add import Added, Progress, add_folder
 from rankroom.errors import UsageError
 from rankroom.resources import folder
 from rankroom.store import Store
 
 
+def samples() -> dict[str, Path]:
+    """The sample data sets, by name: the folders of sample_runs that have a dataset.toml."""
+    return {_name(file): file.parent for file in sorted(folder("sample_runs").glob("*/dataset.toml"))}
+
+
 def fill(store: Store, progress: Progress | None = None) -> list[Added]:
     """Add every sample data set to a store that holds nothing else."""
-    samples = sorted(path.parent for path in folder("sample_runs").glob("*/dataset.toml"))
-    if store.exists():
-        with store.read() as con:
-            names = {name for (name,) in con.execute("select distinct name from query_sets").fetchall()}
-        if own := sorted(names - {sample.name for sample in samples}):
-            raise UsageError(
-                f"{store.path} holds data of your own ({own[0]}): `rankroom demo --store demo.duckdb` keeps the"
-                " sample apart, `rankroom serve` shows yours"
-            )
-    return [add_folder(store, sample, progress=progress) for sample in samples]
+    there = samples()
+    if own := sorted(_data_sets(store) - there.keys()):
+        raise UsageError(
+            f"{store.path} holds data of your own ({own[0]}): `rankroom demo --store demo.duckdb` keeps the"
+            " sample apart, `rankroom serve` shows yours"
+        )
+    return [add_folder(store, sample, progress=progress) for sample in there.values()]
+
+
+def _name(file: Path) -> str:
+    return str(tomllib.loads(file.read_text(encoding="utf-8"))["name"])
+
+
+def _data_sets(store: Store) -> set[str]:
+    if not store.exists():
+        return set()
+    store.migrate()
+    with store.read() as con:
+        return {name for (name,) in con.execute("select distinct name from query_sets").fetchall()}

@@ -1,13 +1,16 @@
-"""What the commands print: results on standard output, doubts and progress on standard error."""
+"""What the commands print: results on standard output; doubts, refusals and progress on standard error."""
 
 from __future__ import annotations
 
+import json
+import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
@@ -15,18 +18,58 @@ from rich.text import Text
 
 from rankroom.add import Added
 from rankroom.add import Progress as Tell
+from rankroom.faults import Doubt, Fault, Report
 from rankroom.output import plain, to_json
+from rankroom.printable import lines, one_line
 
 MOST_ROWS = 200
+"""So many rows of a table are shown on a terminal; a pipe gets them all."""
+
 MOST_QUERIES = 20
-PIPE_WIDTH = 10_000
+NAMED_RUNS = 5
+SPELT_OUT = 2
+"""So many doubts of one kind are spelt out; of more, the largest is, and the others by file and count."""
+
+PIPE_WIDTH = 100_000
+
+NARROWEST = 10
+"""Columns of text are folded into no less; on a terminal too narrow for that, a table is no longer one."""
 
 MEANS = ("ndcg", "hit", "recall", "precision", "rr", "ap", "complete", "f1", "ndcg_exp", "judged")
+UNCUT = ("rr", "ap", "ndcg", "r_precision")
 CEILINGS = ("precision", "recall", "complete", "f1", "ap")
+OF_A_SLICE = ("ndcg", "hit", "recall", "precision", "rr")
+OF_A_QUERY = ("query_id", "outcome", "ndcg", "hit", "recall", "precision", "rr", "first_relevant_rank")
+NOT_COUNTED = (
+    ("missed", "without a hit"),
+    ("left_out", "left out by the run"),
+    ("empty", "returned nothing"),
+    ("errored", "failed or timed out"),
+    ("no_answer", "no-answer"),
+    ("unlabelled", "unlabelled"),
+)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to `main` what a closed pipe comes to; rich would end the process here."""
+        raise BrokenPipeError
+
 
 # Where nobody looks at the width, as in a pipe, lines are as long as they are.
-out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
-err = Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_WIDTH)
+out = _Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+err = _Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else PIPE_WIDTH)
+
+
+def say(sentence: str) -> None:
+    """One line on standard output."""
+    _print(out, sentence)
+
+
+def print_json(value: object) -> None:
+    """A value as JSON on standard output, in whatever encoding that has."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print(to_json(value, ascii_only=not unicode))
 
 
 @contextmanager
@@ -39,148 +82,292 @@ def working() -> Iterator[Tell]:
         MofNCompleteColumn(),
         console=err,
         transient=True,
-        disable=not err.is_terminal,
+        disable=not sys.stderr.isatty() or err.is_dumb_terminal,
     ) as bar:
         task = bar.add_task("starting", total=None)
 
         def tell(doing: str, at: int, of: int) -> None:
-            bar.update(task, description=doing, completed=at, total=of or None)
+            bar.update(task, description=one_line(doing), completed=at, total=of or None)
 
         yield tell
 
 
+# What an add did
+
+
 def show_added(added: Added, store: Path) -> None:
     """What an add did, with every doubt."""
-    for doubt in added.report.doubts:
-        err.print(Text(f"note: {doubt}"))
-    count = {state: [run for run in added.runs if run.state == state] for state in ("added", "rescored", "already there")}
+    for note in notes(added.report.doubts):
+        _print(err, note)
+    for sentence in _of_added(added, store):
+        say(sentence)
+
+
+def _of_added(added: Added, store: Path) -> Iterator[str]:
     would = "would be " if added.dry_run else ""
-    for state, runs in count.items():
+    by_state = {state: [run for run in added.runs if run.state == state] for state in SAID_OF_RUNS}
+    for state, runs in by_state.items():
         if runs:
-            names = ", ".join(run.run for run in runs[:5]) + (f" and {len(runs) - 5} more" if len(runs) > 5 else "")
-            rows = sum(run.num_rows for run in runs)
-            said = f"{would}scored under {added.label_set}" if state == "rescored" else f"{would}{state}"
-            out.print(Text(f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} {said}: {names} ({rows:,} results)"))
+            names = ", ".join(run.run for run in runs[:NAMED_RUNS])
+            more = f" and {len(runs) - NAMED_RUNS} more" if len(runs) > NAMED_RUNS else ""
+            results = _count(sum(run.num_rows for run in runs), "result")
+            done = SAID_OF_RUNS[state].format(would=would, label_set=added.label_set)
+            yield f"{_count(len(runs), 'run')} {done}: {names}{more} ({results})"
     if added.new_parts:
         new = ", ".join(
             f"{kind.replace('_', ' ')} {getattr(added, kind)}"
             for kind in ("query_set", "label_set", "collection")
             if kind in added.new_parts
         )
-        out.print(Text(f"{'would be new' if added.dry_run else 'new'} in {store}: {new}"))
-    elif not any(run.state != "already there" for run in added.runs):
-        out.print(Text(f"everything is in {store} already"))
-    for run in added.runs:
-        if run.kept_depth is not None and run.state == "added":
-            out.print(Text(f"of {run.run} the first {run.kept_depth} results of each ranking are kept"))
-    if added.not_rescored:
-        some = ", ".join(added.not_rescored[:3]) + (", ..." if len(added.not_rescored) > 3 else "")
-        out.print(
-            Text(
-                f"{len(added.not_rescored)} runs have no scores under {added.label_set} yet ({some}):"
-                f" `rankroom rescore --store {store}`"
-            )
+        yield f"{would}new in {store}: {new}"
+    elif not by_state["added"] and not by_state["rescored"]:
+        yield f"everything is in {store} already"
+    if not added.runs:
+        yield "no run was given with it"
+    for run in by_state["added"]:
+        if run.kept_depth is not None:
+            yield f"of {run.run} the first {run.kept_depth} results of each ranking {would or 'are '}kept"
+    if others := added.not_rescored:
+        some = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
+        has = "has" if len(others) == 1 else "have"
+        yield (
+            f"{_count(len(others), 'run')} {has} no scores under {added.label_set} yet ({some}):"
+            f" `rankroom rescore --store {shlex.quote(str(store))}`"
         )
+    if added.dry_run:
+        yield "nothing was stored: this was a dry run"
 
 
-def added_json(added: Added) -> str:
-    """The same as JSON."""
-    return to_json(
-        {
-            "query_set": added.query_set,
-            "label_set": added.label_set,
-            "collection": added.collection,
-            "new": added.new_parts,
-            "dry_run": added.dry_run,
-            "runs": [vars(run) for run in added.runs],
-            "not_rescored": added.not_rescored,
-            "doubts": [vars(doubt) for doubt in added.report.doubts],
-        }
-    )
+SAID_OF_RUNS = {
+    "added": "{would}added",
+    "rescored": "{would}scored under {label_set}",
+    "already there": "already there",
+}
+
+
+def added_json(added: Added) -> dict[str, Any]:
+    """The same for JSON."""
+    return {
+        "query_set": added.query_set,
+        "label_set": added.label_set,
+        "collection": added.collection,
+        "new": added.new_parts,
+        "dry_run": added.dry_run,
+        "runs": [vars(run) for run in added.runs],
+        "not_rescored": added.not_rescored,
+        "doubts": [vars(doubt) for doubt in added.report.doubts],
+    }
+
+
+def notes(doubts: Sequence[Doubt]) -> Iterator[str]:
+    """Every doubt with its count, each kind together: where many files share one, it is explained once."""
+    for kind, alike in _together(doubts, lambda doubt: doubt.kind).items():
+        if len(alike) <= SPELT_OUT:
+            yield from (f"note: {doubt}" for doubt in alike)
+            continue
+        most, *others = sorted(alike, key=lambda doubt: -doubt.count)
+        files = len({doubt.file for doubt in alike})
+        yield f"note: {kind.replace('_', ' ')} in {files} files. {_file(most, alike)}: {most.sentence}"
+        yield f"      and {', '.join(f'{_file(doubt, alike)} ({doubt.count:,})' for doubt in others)}"
+
+
+def _file(doubt: Doubt, among: Iterable[Doubt]) -> str:
+    """The file's own name, or its path where another file has that name too."""
+    name = PurePath(doubt.file).name
+    same = {other.file for other in among if PurePath(other.file).name == name}
+    return name if len(same) == 1 else doubt.file
+
+
+def refusal(report: Report) -> str:
+    """The faults, a line each under the file's name, and how many there are."""
+    said: list[str] = []
+    for file, faults in _together(report.faults, lambda fault: fault.file).items():
+        if len(faults) == 1:
+            said.append(str(faults[0]))
+        else:
+            said += [f"{file}:", *(f"  {_within_file(fault)}" for fault in faults)]
+    if (rest := report.num_faults - len(report.faults)) > 0:
+        said.append(f"... and {_count(rest, 'more fault')}")
+    said.append(f"nothing was stored: {_count(report.num_faults, 'fault')}")
+    return "\n".join(one_line(line) for line in said)
+
+
+def _within_file(fault: Fault) -> str:
+    return str(fault).removeprefix(fault.file).lstrip(",: ")
+
+
+def _together(items: Iterable[Any], key: Any) -> dict[str, list[Any]]:
+    """Items that share a key, in the order in which the keys come up."""
+    found: dict[str, list[Any]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
+
+
+# One run
 
 
 def show_run(report: dict[str, Any]) -> None:
-    """One run: how many queries count and how many did not, the means, the slices, the queries with the worst first."""
+    """One run: which queries count and which do not, its means, its slices, and its queries, worst first."""
     k = report["k"]
-    out.print(Text(f"{report['run']} at k = {k}, labels {report['label_set']}", style="bold"))
-    counts = [f"{report['n']} answerable labelled queries"]
-    for name, words in (
-        ("missed", "without a hit"),
-        ("left_out", "left out by the run"),
-        ("empty", "returned nothing"),
-        ("errored", "failed or timed out"),
-        ("no_answer", "no-answer"),
-        ("unlabelled", "unlabelled"),
-    ):
-        if report[name]:
-            counts.append(f"{report[name]} {words}")
-    out.print(Text(", ".join(counts)))
+    _print(out, f"{report['run']} at k = {k}, labels {report['label_set']}", style="bold")
+    for sentence in _of_queries(report):
+        say(sentence)
     if report["leaks"]:
-        out.print(Text(f"{report['leaks']} results that their query's user may not read", style="bold red"))
-    means = Table("metric", box=None, pad_edge=False)
-    means.add_column("mean", justify="right")
-    means.add_column("ceiling", justify="right")
-    for name in MEANS:
-        ceiling = report.get(f"{name}_ceiling") if name in CEILINGS else None
-        means.add_row(
-            f"{name}@{k}",
-            _cell(report[name]),
-            _cell(ceiling) if ceiling is not None and ceiling < 1 - 1e-12 else "",
-        )
-    for name in ("rr", "ap", "ndcg", "r_precision"):
-        means.add_row(name, _cell(report["uncut"][name]), "")
-    out.print(means)
-    if report["uncut"]["num_unknown"]:
-        out.print(
-            Text(
-                f"{report['uncut']['num_unknown']} queries have uncut values that only the whole file gives:"
-                " `rankroom rescore RUN --from FILE`"
-            )
+        many = _count(report["leaks"], "result")
+        _print(out, f"{many} that the query's user may not read", style="bold red")
+    show_table(_means(report, k))
+    if unknown := report["uncut"]["num_unknown"]:
+        many = f"{_count(unknown, 'query', 'queries')} {'has' if unknown == 1 else 'have'}"
+        say(
+            f"{many} uncut values that only the whole file gives:"
+            f" `rankroom rescore {shlex.quote(report['run'])} --from FILE`"
         )
     if "slices" in report:
         out.print()
-        show_table(
-            [
-                one["slice"] | {"n": one["n"]} | {name: one[name] for name in ("ndcg", "hit", "recall", "precision", "rr")}
-                for one in report["slices"]
-            ]
-        )
+        show_table([one["slice"] | _of(one, ("n", *OF_A_SLICE)) for one in report["slices"]])
     queries = sorted(report["queries"], key=lambda q: (q["ndcg"] is None, q["ndcg"] or 0.0))
     out.print()
-    show_table(
-        [
-            {name: q[name] for name in ("query_id", "outcome", "ndcg", "hit", "recall", "precision", "rr", "first_relevant_rank")}
-            for q in queries[:MOST_QUERIES]
-        ]
-    )
+    show_table([_of(query, OF_A_QUERY) for query in queries[:MOST_QUERIES]])
     if (rest := len(queries) - MOST_QUERIES) > 0:
-        out.print(Text(f"... and {rest} more queries, with higher NDCG: --json has them all"))
+        say(f"... and {_count(rest, 'more query', 'more queries')}: --json has them all")
 
 
-def show_table(rows: Sequence[dict[str, Any]], only: Sequence[str] = ()) -> None:
-    """Rows as a table: numbers to the right, metrics with three decimals."""
+def _of_queries(report: dict[str, Any]) -> Iterator[str]:
+    counts = [_count(report["n"], "answerable labelled query", "answerable labelled queries")]
+    counts += [f"{report[name]:,} {words}" for name, words in NOT_COUNTED if report[name]]
+    yield ", ".join(counts)
+    if report["no_answer"]:
+        yield f"abstained rightly in {report['correct_abstention']:.3f} of the no-answer queries"
+    if report["false_abstention"]:
+        yield f"abstained wrongly in {report['false_abstention']:.3f} of the answerable queries"
+
+
+def _means(report: dict[str, Any], k: int) -> list[dict[str, Any]]:
+    """The means, and beside those of which no ranking reaches 1 under these labels what it can reach."""
+    ceilings = {f"{name}@{k}": report[f"{name}_ceiling"] for name in CEILINGS}
+    below_1 = {name: at for name, at in ceilings.items() if at is not None and at < 1 - 1e-12}
+    means = {f"{name}@{k}": report[name] for name in MEANS} | {name: report["uncut"][name] for name in UNCUT}
+    return [
+        {"metric": name, "mean": mean} | ({"ceiling": below_1.get(name, "")} if below_1 else {})
+        for name, mean in means.items()
+    ]
+
+
+# Tables
+
+
+def show_table(rows: Sequence[Mapping[str, Any]], only: Sequence[str] = (), *, raw: bool = False) -> None:
+    """Rows as a table, numbers to the right; metrics with three decimals or, if `raw`, values as they are."""
     if not rows:
-        out.print("no rows")
+        say("no rows")
         return
     names = list(only or rows[0])
+    cell = _raw_cell if raw else _cell
+    shown = rows[:MOST_ROWS] if sys.stdout.isatty() else rows
+    heads = [one_line(name) for name in names]
+    cells = [[cell(row[name]) for name in names] for row in shown]
+    widths = [max(map(cell_len, column)) for column in zip(heads, *cells, strict=True)]
+    to_the_right = [_is_numeric([row[name] for row in shown]) for name in names]
+    least = [
+        width if right else min(width, NARROWEST) for width, right in zip(widths, to_the_right, strict=True)
+    ]
+    room = out.width - 2 * (len(widths) - 1)
+    if sum(widths) <= room:
+        _align(heads, cells, widths, to_the_right)
+    elif sum(least) <= room:
+        _fold(heads, cells, to_the_right)
+    else:
+        _pile(heads, cells)
+    if (rest := len(rows) - len(shown)) > 0:
+        _print(err, f"... and {_count(rest, 'more row')}: a pipe gets them all, and so does --json")
+
+
+def _align(
+    heads: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    widths: Sequence[int],
+    to_the_right: Sequence[bool],
+) -> None:
+    """Every row on one line."""
+    for at, row in enumerate((heads, *cells)):
+        padded = (
+            " " * (width - cell_len(text)) + text if right else text + " " * (width - cell_len(text))
+            for text, width, right in zip(row, widths, to_the_right, strict=True)
+        )
+        line = "  ".join(padded).rstrip()
+        if at == 0:
+            _print(out, line, style="bold")
+        else:
+            out.file.write(f"{line}\n")  # rich would take a minute for 100,000 of them
+
+
+def _fold(heads: Sequence[str], cells: Sequence[Sequence[str]], to_the_right: Sequence[bool]) -> None:
+    """Columns made narrower: what does not fit goes on in the next line; numbers stay whole."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in names:
-        numeric = all(isinstance(row[name], int | float | None) and not isinstance(row[name], bool) for row in rows)
-        table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
-    for row in rows[:MOST_ROWS]:
-        table.add_row(*(Text(_cell(row[name])) for name in names))
+    for head, right in zip(heads, to_the_right, strict=True):
+        table.add_column(Text(head), justify="right" if right else "left", overflow="fold", no_wrap=right)
+    for row in cells:
+        table.add_row(*map(Text, row))
     out.print(table)
-    if (rest := len(rows) - MOST_ROWS) > 0:
-        err.print(f"... and {rest:,} more rows: --json gives them all")
+
+
+def _pile(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+    """Every row as a block of lines, a line a column, where there is no room for columns."""
+    for at, row in enumerate(cells):
+        if at:
+            out.print()
+        table = Table(box=None, pad_edge=False, show_header=False)
+        table.add_column(no_wrap=True, style="bold")
+        table.add_column(overflow="fold")
+        for head, text in zip(heads, row, strict=True):
+            table.add_row(Text(head), Text(text))
+        out.print(table)
+
+
+def show_plan(rows: Sequence[Mapping[str, Any]]) -> None:
+    """What EXPLAIN says, which is a drawing of many lines."""
+    for row in rows:
+        out.print(Text(lines(row["explain_value"])))
+
+
+def is_plan(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether these rows are what EXPLAIN gives."""
+    return bool(rows) and list(rows[0]) == ["explain_key", "explain_value"]
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    if isinstance(value, bool):
-        return str(value).lower()
     if isinstance(value, float):
         return "-" if plain(value) is None else f"{value:.3f}"
-    if isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return str(plain(value))
+    return _raw_cell(value)
+
+
+def _raw_cell(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    spelt = plain(value)
+    return one_line(spelt if isinstance(spelt, str) else json.dumps(spelt, ensure_ascii=False))
+
+
+def _is_numeric(column: Sequence[Any]) -> bool:
+    """Whether a column has numbers, and beside them only gaps."""
+    given = [value for value in column if value is not None and value != ""]
+    return bool(given) and all(isinstance(v, int | float) and not isinstance(v, bool) for v in given)
+
+
+def _of(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: row[name] for name in names}
+
+
+def _count(num: int, one: str, many: str | None = None) -> str:
+    return f"{num:,} {one if num == 1 else many or one + 's'}"
+
+
+def _print(console: Console, sentence: str, style: str = "") -> None:
+    console.print(Text(one_line(sentence), style=style))
