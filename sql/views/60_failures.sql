@@ -2,28 +2,39 @@
 -- the fact that shows it. Failing: the first k do not hold as much of its evidence as they could, or a document was
 -- shown that its user may not read, or it was answered although nothing answers it.
 create or replace view failures as
-with lost as (
-    -- the first step of the pipeline that lost a relevant document which the step before had passed on
-    select run, label_set, query_id, doc_id, arg_min(stage, position) as stage
+with steps as (
+    -- where every relevant document stands at each position of the pipeline
+    select run, label_set, query_id, doc_id, position, string_agg(stage, ' + ' order by stage) as stage,
+           bool_or(stage = 'final') as is_final, min(rank) filter (stage = 'final') as final_rank,
+           coalesce(bool_or(rank <= coalesce(cut, rank)), false) as passed_on
+    from evidence_ranks group by run, label_set, query_id, doc_id, position
+), ways as (
+    -- its way up to the final stage: the first step that lost what the step before had passed on, and whether it
+    -- came as far as the final stage, whose cut is the cutoff
+    select run, label_set, query_id, doc_id,
+           min(position) filter (lost) as lost_position, arg_min(stage, position) filter (lost) as lost_stage,
+           bool_or(was_passed_on) filter (is_final) as reached_final, min(final_rank) as final_rank,
+           min(position) filter (is_final) as final_position, any_value(stage) filter (is_final) as final_stage
     from (
-        select *, lag(passed_on) over (partition by run, label_set, query_id, doc_id order by position) as was_passed_on
+        select *, was_passed_on and not passed_on and position < final_position as lost
         from (
-            select run, label_set, query_id, doc_id, position, string_agg(stage, ' + ' order by stage) as stage,
-                   min(rank) as rank, coalesce(bool_or(rank <= coalesce(cut, rank)), false) as passed_on
-            from evidence_ranks group by run, label_set, query_id, doc_id, position
+            select *, lag(passed_on) over way as was_passed_on,
+                   max(case when is_final then position end) over (partition by run, label_set, query_id, doc_id)
+                       as final_position
+            from steps
+            window way as (partition by run, label_set, query_id, doc_id order by position)
         )
     )
-    where was_passed_on and not passed_on
     group by run, label_set, query_id, doc_id
-), lost_queries as (
-    select run, label_set, query_id, min(stage) as stage, list(doc_id order by doc_id) as doc_ids
-    from lost group by run, label_set, query_id
 ), missing as (
-    select evidence_ranks.run, evidence_ranks.label_set, evidence_ranks.query_id, cutoffs.k,
-           list(evidence_ranks.doc_id order by evidence_ranks.doc_id) as doc_ids
-    from evidence_ranks cross join cutoffs
-    where evidence_ranks.stage = 'final' and (evidence_ranks.rank is null or evidence_ranks.rank > cutoffs.k)
-    group by all
+    -- the relevant documents that do not stand in the first k, and the earliest step that lost one of them
+    select ways.run, ways.label_set, ways.query_id, cutoffs.k,
+           list(ways.doc_id order by ways.doc_id) as doc_ids,
+           arg_min(coalesce(ways.lost_stage, ways.final_stage), coalesce(ways.lost_position, ways.final_position))
+               filter (ways.lost_stage is not null or ways.reached_final) as lost_stage
+    from ways cross join cutoffs
+    where ways.final_rank is null or ways.final_rank > cutoffs.k
+    group by ways.run, ways.label_set, ways.query_id, cutoffs.k
 ), forbidden as (
     -- queries with relevant documents, none of which their user may read
     select labels.label_set, labels.query_id
@@ -34,14 +45,12 @@ with lost as (
 ), judged as (
     select scores.*, scores.found >= least(scores.num_relevant, scores.k) as as_complete_as_can_be,
            uncut.first_relevant_rank, uncut.num_returned, uncut.unknown_because,
-           lost_queries.stage as lost_stage, coalesce(missing.doc_ids, []) as missing,
+           missing.lost_stage, coalesce(missing.doc_ids, []) as missing,
            forbidden.query_id is not null as has_relevant, coalesce(run_queries.error, '') as error,
            first_result.doc_id is not null and first_label.doc_id is null as unjudged_first
     from query_scores as scores
     join query_scores_uncut as uncut on uncut.run = scores.run and uncut.label_set = scores.label_set
                                     and uncut.query_id = scores.query_id
-    left join lost_queries on lost_queries.run = scores.run and lost_queries.label_set = scores.label_set
-                          and lost_queries.query_id = scores.query_id
     left join missing on missing.run = scores.run and missing.label_set = scores.label_set
                      and missing.query_id = scores.query_id and missing.k = scores.k
     left join forbidden on forbidden.label_set = scores.label_set and forbidden.query_id = scores.query_id
