@@ -20,6 +20,9 @@ with final_outcomes as (
     where run = getvariable('run') and label_set = getvariable('label_set')
 ), own_results as (
     from rankings where run = getvariable('run') and stage = 'final'
+), scored_results as (
+    -- without those of queries that failed, which are not looked up in the labels
+    from own_results semi join (from final_outcomes where outcome = 'returned') as returned using (query_id)
 ), itself as (
     select count(*) as num, list(query_id order by query_id)[1:3] as examples
     from own_results where doc_id = query_id
@@ -75,9 +78,9 @@ from unmatched where num > 0
 union all
 select 'no_common_documents', 1,
        'no labelled document of any query is in the run; ids look like "'
-       || coalesce((select any_value(doc_id) from (from own_results order by query_id, rank limit 1)), '') || '" in the run and "'
+       || coalesce((select any_value(doc_id) from (from scored_results order by query_id, rank limit 1)), '') || '" in the run and "'
        || coalesce((select any_value(doc_id) from (from labels_seen order by query_id, doc_id limit 1)), '') || '" in the labels'
-from common where num = 0 and exists (from own_results) and exists (from labels_seen)
+from common where num = 0 and exists (from scored_results) and exists (from labels_seen)
 union all
 select 'pooled_from_run', 1,
        'every relevant document of the labels stands in the first ' || k || ' of this run: if the labels were pooled from '
