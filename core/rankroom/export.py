@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-import pyarrow.csv
+import pyarrow.compute as pc
 import pyarrow.parquet
 
 from rankroom.add import Progress
@@ -15,6 +15,9 @@ from rankroom.errors import RankroomError, UsageError
 from rankroom.store import Store
 
 BATCH_ROWS = 200_000
+
+LONGEST_STEM = 200
+"""Bytes of a file name without its ending: a little under what file systems allow."""
 
 
 def export_parquet(
@@ -43,36 +46,50 @@ def export_parquet(
 def export_trec(
     store: Store, folder: Path, runs: Sequence[str] = (), progress: Progress | None = None
 ) -> list[Path]:
-    """runs/RUN.txt and qrels/NAME@REVISION.txt. Scores are those stored where the ranking goes by them, else -rank."""
+    """Write runs/RUN.txt and qrels/NAME@REVISION.txt.
+
+    Scores are those stored where the ranking goes by them, else -rank. What failed is left out.
+    """
     _make_empty(folder)
     written = []
     with store.read() as con:
         _check_runs(store, con, runs)
-        _check_ids(con)
+        chosen = {"all": not runs, "runs": list(runs)}
         named = con.execute(
-            "select run, ordered_by from runs where $all or list_contains($runs::varchar[], run) order by run",
-            {"all": not runs, "runs": list(runs)},
+            "select run, ordered_by from runs where $all or list_contains($runs::varchar[], run)"
+            " order by run",
+            chosen,
         ).fetchall()
+        label_sets = [
+            label_set
+            for (label_set,) in con.execute(
+                "select distinct label_set from scorings"
+                " where $all or list_contains($runs::varchar[], run) order by all",
+                chosen,
+            ).fetchall()
+        ]
+        _check_ids(con, [run for run, _ in named], label_sets)
+        files = _file_names(run for run, _ in named)
         for at, (run, ordered_by) in enumerate(named):
             if progress:
                 progress(f"writing {run}", at, len(named))
             score = "score" if ordered_by == "score" else "-rank::double"
-            relation = con.sql(
-                f"select query_id, 'Q0', doc_id, rank, {score}, 'rankroom' from rankings"
+            # Partial results of a query that failed are not scored: in a file of results they would be.
+            lines = con.sql(
+                f"select concat_ws(' ', query_id, 'Q0', doc_id, rank, {score}, 'rankroom') || chr(10)"
+                " from rankings semi join (from run_queries where status = 'ok') using (run, query_id)"
                 " where run = $run and stage = 'final' order by query_id, rank",
                 params={"run": run},
             )
-            written.append(_write_columns(relation, folder / "runs" / f"{_file_name(run)}.txt"))
-        for (label_set,) in con.execute(
-            "select distinct label_set from scorings where $all or list_contains($runs::varchar[], run) order by all",
-            {"all": not runs, "runs": list(runs)},
-        ).fetchall():
-            relation = con.sql(
-                "select query_id, 0, doc_id, grade from labels where label_set = $label_set and doc_id is not null"
-                " order by query_id, doc_id",
+            written.append(_write_lines(lines, folder / "runs" / files[run]))
+        files = _file_names(label_sets)
+        for label_set in label_sets:
+            lines = con.sql(
+                "select concat_ws(' ', query_id, 0, doc_id, grade) || chr(10) from labels"
+                " where label_set = $label_set and doc_id is not null order by query_id, doc_id",
                 params={"label_set": label_set},
             )
-            written.append(_write_columns(relation, folder / "qrels" / f"{_file_name(label_set)}.txt"))
+            written.append(_write_lines(lines, folder / "qrels" / files[label_set]))
     return written
 
 
@@ -82,17 +99,25 @@ def _check_runs(store: Store, con: duckdb.DuckDBPyConnection, runs: Sequence[str
         raise UsageError(f"there is no run named {missing[0]} in {store.path}: `rankroom list` names them")
 
 
-def _check_ids(con: duckdb.DuckDBPyConnection) -> None:
+def _check_ids(con: duckdb.DuckDBPyConnection, runs: list[str], label_sets: list[str]) -> None:
     """White space separates the columns of TREC files: an id that has some cannot be written."""
     bad = con.execute(
         r"""
-        select id from (select query_id as id from rankings union select doc_id from rankings
-                        union select query_id from labels union select doc_id from labels)
+        with results as (
+            from rankings where list_contains($runs::varchar[], run) and stage = 'final'
+        ), judgements as (
+            from labels where list_contains($label_sets::varchar[], label_set)
+        )
+        select id from (select query_id as id from results union select doc_id from results
+                        union select query_id from judgements union select doc_id from judgements)
         where regexp_matches(id, '\s') or id = '' limit 1
-        """
+        """,
+        {"runs": runs, "label_sets": label_sets},
     ).fetchall()
     if bad:
-        raise RankroomError(f"the id {bad[0][0]!r} has white space, which TREC files cannot hold: use --format parquet")
+        raise RankroomError(
+            f"the id {bad[0][0]!r} has white space, which TREC files cannot hold: use --format parquet"
+        )
 
 
 def _make_empty(folder: Path) -> None:
@@ -101,8 +126,27 @@ def _make_empty(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
 
-def _file_name(name: str) -> str:
-    return name.replace("/", "_").replace("\0", "_")
+def _file_names(names: Iterable[str]) -> dict[str, str]:
+    """A file name for each name: the name itself where a file can have it, and never one name for two.
+
+    File systems that do not tell upper from lower case count, too.
+    """
+    files: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in sorted(names, key=lambda name: (_as_stem(name) != name, name)):
+        stem, at = _as_stem(name), 1
+        while f"{stem}.txt".casefold() in taken:
+            at += 1
+            stem = f"{_as_stem(name)}~{at}"
+        files[name] = f"{stem}.txt"
+        taken.add(files[name].casefold())
+    return files
+
+
+def _as_stem(name: str) -> str:
+    """The name with an underscore for what a file name cannot have, and no longer than one may be."""
+    visible = "".join(c if c.isprintable() and c not in "/\\:" else "_" for c in name)
+    return visible.encode()[:LONGEST_STEM].decode(errors="ignore")
 
 
 def _write_parquet(relation: duckdb.DuckDBPyRelation, path: Path) -> Path:
@@ -113,11 +157,12 @@ def _write_parquet(relation: duckdb.DuckDBPyRelation, path: Path) -> Path:
     return path
 
 
-def _write_columns(relation: duckdb.DuckDBPyRelation, path: Path) -> Path:
+def _write_lines(lines: duckdb.DuckDBPyRelation, path: Path) -> Path:
+    """Write texts that end with a line break, one after the other."""
     path.parent.mkdir(exist_ok=True)
-    reader = relation.to_arrow_reader(BATCH_ROWS)
-    options = pa.csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
-    with pa.csv.CSVWriter(path, reader.schema, write_options=options) as writer:
-        for batch in reader:
-            writer.write_batch(batch)
+    with path.open("wb") as file:
+        for batch in lines.to_arrow_reader(BATCH_ROWS):
+            texts = batch.column(0).cast(pa.string())
+            joined = pc.binary_join(pa.ListArray.from_arrays([0, len(texts)], texts), "")
+            file.write(joined[0].as_buffer())
     return path
