@@ -8,6 +8,9 @@ from panels.layout import answer, heading, panel_title, show_sql
 from panels.store_access import reading
 
 filters = sidebar.current()
+if not filters.run:
+    run_notes.no_scored_run(filters)
+
 counts_question = failure_list.counts(filters)
 with reading() as store:
     counts = store.table(counts_question)
@@ -32,11 +35,13 @@ if by_class:
     if filters.cause:
         causes = " or ".join(words.failure_phrase(name) for name in filters.cause)
         st.caption(f"{words.count(listed, 'query', 'queries')} with the cause {causes}")
-    table = st.container()
+    step, table = st.container(), st.container()
     number = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
     page_question = failure_list.page(filters, min(number, pages))
     with reading() as store:
         frame = store.table(page_question)
+    with step:
+        failure_list.step_through(frame)
     with table:
         failure_list.show(frame, filters.run)
     show_sql(page_question)

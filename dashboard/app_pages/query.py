@@ -7,6 +7,8 @@ from panels.markup import facts_line
 from panels.store_access import reading
 
 filters = sidebar.current()
+if not filters.run:
+    run_notes.no_scored_run(filters)
 query_id = st.query_params.get("query", "")
 layout.heading("Query", filters, run=filters.run)
 sidebar.say_unknown_run(filters.run)

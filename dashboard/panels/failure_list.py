@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 import pyarrow as pa
 import streamlit as st
@@ -11,6 +9,7 @@ import streamlit as st
 from panels import chart_style, words
 from panels.filters import Filters
 from panels.question import Question
+from panels.store_access import Row
 
 PAGE_SIZE = 50
 
@@ -63,7 +62,7 @@ def neighbours(filters: Filters, query_id: str) -> Question:
     return Question(sql, filters.values(query=query_id))
 
 
-def sentence(run: str, by_class: list[dict[str, Any]], num_queries: int, k: int) -> str:
+def sentence(run: str, by_class: list[Row], num_queries: int, k: int) -> str:
     """How many queries fail and why most of them do, as Markdown."""
     if not num_queries:
         return "No labelled query is left under these filters."
@@ -167,4 +166,14 @@ def show(frame: pa.Table, run: str) -> None:
         },
     )
     if click := st.session_state.get("open_query"):
-        st.switch_page("app_pages/query.py", query_params={"query": str(rows[click["row"]]["query_id"])})
+        _open(rows[click["row"]])
+
+
+def step_through(frame: pa.Table) -> None:
+    """A button that opens the first query of the list; from there the arrow keys lead on."""
+    if st.button("Step through", icon=":material/arrow_forward:", key="step", shortcut="Right"):
+        _open(frame.slice(0, 1).to_pylist()[0])
+
+
+def _open(row: Row) -> None:
+    st.switch_page("app_pages/query.py", query_params={"query": str(row["query_id"])})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from panels.question import Value
+from panels.words import count
 
 ALL = "all"
 NONE = "(none)"
@@ -22,6 +23,7 @@ class Filters:
     k: int = 5
     stage: str = "final"
     split: str = ALL
+    left_aside: int = 0
     category: tuple[str, ...] = ()
     language: tuple[str, ...] = ()
     tag: tuple[str, ...] = ()
@@ -106,6 +108,8 @@ class Filters:
         if self.stage != "final":
             found.append(("stage", self.stage))
         found.append(("split", self.split))
+        if self.left_aside:
+            found.append(("left aside", f"{count(self.left_aside, 'query', 'queries')} of other splits"))
         for name in ("category", "language", "tag"):
             if chosen := getattr(self, name):
                 found.append((name, " or ".join(chosen)))

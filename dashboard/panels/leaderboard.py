@@ -75,6 +75,9 @@ def question(filters: Filters) -> Question:
 def sentence(rows: list[Row], filters: Filters) -> str:
     """Which run leads, as Markdown: the answer to the question that the page asks."""
     name = words.metric(filters.order, filters.k)
+    if not rows and not filters.by_query and not filters.runs:
+        labels, split = words.quoted(filters.label_set), words.quoted(filters.split)
+        return f"No run has scores under {labels} in the split {split}."
     ranked = [row for row in rows if row[filters.order] is not None]
     if not ranked:
         return f"No labelled, answerable query is left under these filters, so no run has a {name}."

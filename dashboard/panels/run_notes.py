@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from typing import NoReturn
 
 import streamlit as st
 
 from panels import words
 from panels.filters import Filters
+from panels.layout import heading
 from panels.question import Question
-from panels.store_access import Row, store_path
+from panels.store_access import Row, reading, store_path
 
 
 def to_rescore(filters: Filters) -> Question:
@@ -28,6 +30,15 @@ def name_unscored(runs: list[str], filters: Filters) -> None:
             f"{words.quoted('rankroom rescore --store ' + shlex.quote(store_path()))} does it.",
             icon=":material/update:",
         )
+
+
+def no_scored_run(filters: Filters) -> NoReturn:
+    """The page of a run where the current labels have scored none yet."""
+    with reading() as store:
+        behind = store.column(to_rescore(filters))
+    heading("No scored run", filters)
+    name_unscored(behind, filters)
+    st.stop()
 
 
 FINAL_CUT = """

@@ -23,6 +23,8 @@ select query_sets.name, label_sets.label_set, label_sets.query_set,
 from label_sets
 join query_sets on query_sets.query_set = label_sets.query_set
 join current_label_sets on current_label_sets.query_set_name = query_sets.name
+where query_sets.name in (select with_runs.name
+                          from runs join query_sets as with_runs on with_runs.query_set = runs.query_set)
 order by query_sets.name, is_current desc, label_sets.added_at desc, label_sets.label_set
 """
 )
@@ -43,6 +45,10 @@ with named as (
 )
 select name, value from named where value is not null group by name, value
 order by name, value = '{NONE}', value
+"""
+
+OTHER_SPLITS = """
+select count(*) as num from queries where query_set = $query_set and split is distinct from $split
 """
 
 ATTRIBUTE_VALUES = f"""
@@ -129,9 +135,11 @@ def _query_filters(store: Reader, filters: Filters) -> Filters:
     if len(splits) > 1:
         index = splits.index(DEFAULT_SPLIT) if DEFAULT_SPLIT in splits else 0
         split = st.selectbox("Split", splits, index=index, key="split", bind="query-params") or ALL
+    filters = replace(filters, split=split)
+    others = 0 if split == ALL else store.rows(Question(OTHER_SPLITS, filters.values()))[0]["num"]
     filters = replace(
         filters,
-        split=split,
+        left_aside=others,
         category=_several("Category", "category", options.get("category", [])),
         language=_several("Language", "language", options.get("language", [])),
         tag=_several("Tag", "tag", options.get("tag", [])),

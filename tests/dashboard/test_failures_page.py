@@ -127,6 +127,13 @@ def test_a_click_opens_the_query(open_page: Any, three: Store, clicked: Any) -> 
     assert at.query_params["query"] == "partial"
 
 
+def test_the_list_can_be_walked_without_a_mouse(open_page: Any, three: Store) -> None:
+    at = open_page(three, "failures", run="first")
+    at.button(key="step").click().run()
+    assert at.title[0].value == "Query"
+    assert at.query_params["query"] == "partial"
+
+
 def test_two_hundred_runs(open_page: Any, many: Store) -> None:
     at = open_page(many, "failures", run="run 150")
     assert not at.exception

@@ -130,9 +130,13 @@ def test_only_queries_without_an_answer_have_no_means(open_page: Any, three: Sto
 
 
 def test_held_out_queries_are_another_split(open_page: Any, ask: Any, three: Store) -> None:
-    assert set(board(open_page(three))["n"]) == {10}
+    at = open_page(three)
+    assert set(board(at)["n"]) == {10}
+    assert "1 query of other splits" in texts(at)
     assert set(board(open_page(three, split="heldout"))["n"]) == {1}
-    assert set(board(open_page(three, split="all"))["n"]) == {11}
+    at = open_page(three, split="all")
+    assert set(board(at)["n"]) == {11}
+    assert "other splits" not in texts(at)
 
 
 def test_values_that_are_not_there_fall_back(open_page: Any, three: Store) -> None:

@@ -119,6 +119,25 @@ def test_runs_that_wait_for_a_rescore(open_page: Any, fresh: Store, tmp_path: Pa
     assert "not the current ones" in texts(at)
 
 
+def test_labels_under_which_no_run_is_scored_yet(open_page: Any, fresh: Store, tmp_path: Path) -> None:
+    add_folder(fresh, worlds.write_folder(tmp_path / "more", {}, labels_revision="2"))
+    at = open_page(fresh)
+    assert "No run has scores under `handbook@2`" in at.markdown[0].value
+    assert "`first` is not scored under `handbook@2` yet" in at.warning[0].value
+    for page in ("failures", "query"):
+        at = open_page(fresh, page)
+        assert not at.exception
+        assert at.title[0].value == "No scored run"
+        assert "rankroom rescore" in at.warning[0].value
+
+
+def test_a_data_set_without_runs_is_no_choice(open_page: Any, fresh: Store, tmp_path: Path) -> None:
+    add_folder(fresh, worlds.write_folder(tmp_path / "more", {}, name="a first one"))
+    at = open_page(fresh)
+    assert board(at)["run"].tolist() == ["first"]
+    assert "data" not in [box.key for box in at.selectbox]
+
+
 def test_several_data_sets(open_page: Any, fresh: Store, tmp_path: Path) -> None:
     add_folder(fresh, worlds.write_folder(tmp_path / "more", {"other": worlds.RUNS["second"]}, name="wiki"))
     assert board(open_page(fresh))["run"].tolist() == ["first"]
