@@ -1,4 +1,4 @@
-"""The demo in a real browser: what AppTest cannot drive, from the command to the failing question and back."""
+"""The demo in a real browser, from the leaderboard to a failing question: what AppTest cannot drive."""
 
 from __future__ import annotations
 
