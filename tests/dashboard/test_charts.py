@@ -97,6 +97,7 @@ def test_contrast(theme: str) -> None:
             chart_style.FORBIDDEN,
         ):
             assert contrast(colour, surface) >= 3, (colour, surface)
+    assert contrast("#ffffff", colours["primaryColor"]) >= 4.5
     assert contrast(colours["codeTextColor"], colours["codeBackgroundColor"]) >= 4.5
 
 
