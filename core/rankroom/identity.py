@@ -1,7 +1,7 @@
-"""What makes two query sets, label sets, collections or runs the same: a hash of their content in canonical order.
+"""What makes two query sets, label sets, collections or runs the same: a hash of their content.
 
-Each row is written as JSON and hashed with MD5; the hashes are added up, so that the order of rows plays no part.
-That guards against mistakes, not against somebody who wants two contents to look alike.
+Each row is written as JSON and hashed with MD5; the hashes are added up, so that the order of rows plays no
+part. That guards against mistakes, not against somebody who wants two contents to look alike.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def query_set_hash(con: duckdb.DuckDBPyConnection, query_set: str) -> str:
 
 
 def label_set_hash(con: duckdb.DuckDBPyConnection, label_set: str) -> str:
-    """The content of a label set: all labels, what counts as relevant, and the queries and documents they are for."""
+    """The content of a label set: all labels, what counts as relevant, and what they are labels for."""
     return _hash(con, "label_set", label_set)
 
 
@@ -29,7 +29,7 @@ def collection_hash(con: duckdb.DuckDBPyConnection, collection: str) -> str:
 
 
 def run_hash(con: duckdb.DuckDBPyConnection, run: str) -> str:
-    """The content of a run: what is kept of its rankings, their lengths, its settings and what it says of itself."""
+    """The content of a run: what is kept of its rankings, their lengths, and what it says of itself."""
     return _hash(con, "run", run)
 
 

@@ -13,7 +13,7 @@ from rankroom.store import WRITE_WAIT, Store
 
 
 def remove_runs(store: Store, runs: Sequence[str], wait: float = WRITE_WAIT) -> None:
-    """Remove these runs and all that was computed of them, in one transaction: all of them or, if one is not there, none.
+    """Remove these runs and all that was computed of them: all, or none if one of them is not there.
 
     Notes that people wrote stay, as they are about queries.
     """
@@ -23,10 +23,12 @@ def remove_runs(store: Store, runs: Sequence[str], wait: float = WRITE_WAIT) -> 
         _check(store, con, runs, "store.main.")
         for table in (*RUN_TABLES, *SCORE_TABLES, "signal_findings"):
             con.execute(
-                f"delete from store.main.{table} where list_contains($runs::varchar[], run)", {"runs": list(runs)}
+                f"delete from store.main.{table} where list_contains($runs::varchar[], run)",
+                {"runs": list(runs)},
             )
         con.execute(
-            "delete from store.main.doubts where subject_kind = 'run' and list_contains($runs::varchar[], subject)",
+            "delete from store.main.doubts"
+            " where subject_kind = 'run' and list_contains($runs::varchar[], subject)",
             {"runs": list(runs)},
         )
 

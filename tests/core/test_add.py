@@ -1,0 +1,310 @@
+"""Adding: all of a call or nothing, the same content once, and what is said of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rankroom.add import Added, Options, add_folder, add_trec
+from rankroom.errors import Refused, UsageError
+from rankroom.rescore import rescore
+from rankroom.store import Store
+from small_stores import Rows, add_native, add_small, ask, write_folder, write_qrels, write_run
+
+LABELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 2, "c": -1}}
+RUN: dict[str, Any] = {"q1": ["x", "a"], "q2": ["x", "y"]}
+OTHER: dict[str, Any] = {"q1": ["a", "x"], "q2": ["x", "y"]}
+
+
+def contents(store: Store) -> dict[str, Rows]:
+    """Every row of every table."""
+    with store.read() as con:
+        names = con.execute("select table_name from duckdb_tables() where not internal").fetchall()
+        return {name: con.execute(f"from {name} order by all").fetchall() for (name,) in names}
+
+
+def refused(added: Any, *args: Any, **parts: Any) -> dict[str, str]:
+    """The faults of an add that is refused, by kind."""
+    with pytest.raises(Refused) as raised:
+        added(*args, **parts)
+    return {fault.kind: str(fault) for fault in raised.value.report.faults}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    folder = tmp_path_factory.mktemp("made")
+    store = Store(folder / "s.duckdb")
+    added = add_small(store, folder, LABELS, {"one": RUN})
+    assert added.new_parts == ["collection", "query_set", "label_set"]
+    assert [(run.run, run.state, run.num_rows, run.kept_depth) for run in added.runs] == [
+        ("one", "added", 4, None)
+    ]
+    return store
+
+
+@pytest.fixture
+def room(made: Store, tmp_path: Path) -> Store:
+    """A store of its own with one run, `one`."""
+    copy = Store(tmp_path / "room.duckdb")
+    copy.path.write_bytes(made.path.read_bytes())
+    return copy
+
+
+def test_the_same_again_is_already_there_and_does_not_touch_the_store(room: Store, tmp_path: Path) -> None:
+    before = room.path.read_bytes(), room.stamp()
+    shuffled = {q: dict(reversed([(d, float(-i)) for i, d in enumerate(docs)])) for q, docs in RUN.items()}
+    for run in (RUN, shuffled):
+        added = add_small(room, tmp_path, LABELS, {"one": run})
+        assert (added.new_parts, [run.state for run in added.runs]) == ([], ["already there"])
+    assert (room.path.read_bytes(), room.stamp()) == before
+
+
+def test_further_runs_beside_one_that_is_there(room: Store, tmp_path: Path) -> None:
+    added = add_small(room, tmp_path, LABELS, {"one": RUN, "two": OTHER})
+    assert {run.run: run.state for run in added.runs} == {"one": "already there", "two": "added"}
+    assert ask(room, "select run, count(*) from query_scores where k = 5 group by run order by run") == [
+        ("one", 2),
+        ("two", 2),
+    ]
+    assert ask(room, "select run, count(*) from scorings group by run order by run") == [
+        ("one", 1),
+        ("two", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        OTHER,
+        {"q1": ["x", "a"]},
+        {"q1": ["x", "a"], "q2": ["x", "y", "z"]},
+        {"q1": {"x": 2.0, "a": 1.0}, "q2": ["x", "y"]},
+    ],
+)
+def test_other_content_under_the_same_name_is_refused(room: Store, tmp_path: Path, other: Any) -> None:
+    before = contents(room)
+    faults = refused(add_small, room, tmp_path, LABELS, {"fine": OTHER, "one": other})
+    assert list(faults) == ["run_name_taken"]
+    assert "one.trec" in faults["run_name_taken"]
+    assert "--name" in faults["run_name_taken"]
+    assert contents(room) == before
+
+
+def test_under_another_name_it_is_taken(room: Store, tmp_path: Path) -> None:
+    (added,) = add_trec(
+        room,
+        [write_run(tmp_path / "one.trec", OTHER)],
+        labels=write_qrels(tmp_path / "q.txt", LABELS),
+        dataset="small",
+        name="one, again",
+    ).runs
+    assert (added.run, added.state) == ("one, again", "added")
+
+
+def test_a_run_has_one_name_in_the_whole_store(room: Store, tmp_path: Path) -> None:
+    assert "run_name_taken" in refused(add_small, room, tmp_path, LABELS, {"one": RUN}, dataset="elsewhere")
+    assert ask(room, "select label_set from label_sets") == [("small@1",)]
+
+
+CHANGED: dict[str, dict[str, Any]] = {
+    "a grade": {"labels": LABELS | {"q1": {"a": 3, "b": 0}}},
+    "a label more": {"labels": LABELS | {"q1": {"a": 1, "b": 0, "c": 0}}},
+    "a query more": {"labels": LABELS | {"q3": {"a": 1}}},
+    "what counts as relevant": {"labels": LABELS, "relevant_from": 2},
+}
+
+
+@pytest.mark.parametrize("what", CHANGED)
+def test_changed_labels_under_the_same_revision_are_refused(room: Store, tmp_path: Path, what: str) -> None:
+    before = contents(room)
+    parts = dict(CHANGED[what])
+    faults = refused(add_small, room, tmp_path, parts.pop("labels"), {"two": OTHER}, **parts)
+    assert list(faults) == ["changed_content"]
+    assert "qrels.txt" in faults["changed_content"]
+    assert contents(room) == before
+
+
+@pytest.mark.parametrize("what", CHANGED)
+def test_at_a_new_revision_they_are_taken(room: Store, tmp_path: Path, what: str) -> None:
+    parts = dict(CHANGED[what])
+    added = add_small(room, tmp_path, parts.pop("labels"), {"two": OTHER}, revision="2", **parts)
+    more_queries = what == "a query more"
+    assert added.new_parts == (["query_set", "label_set"] if more_queries else ["label_set"])
+    assert (added.query_set, added.label_set) == ("small@2" if more_queries else "small@1", "small@2")
+    assert added.collection == "small@1"
+    assert added.not_rescored == ["one"]
+    assert ask(room, "from runs_to_rescore") == [("one", "small@2")]
+
+
+def test_one_bad_file_among_many_and_nothing_is_stored(room: Store, tmp_path: Path) -> None:
+    before = contents(room)
+    runs = [write_run(tmp_path / f"{name}.trec", OTHER) for name in ("a", "b", "c")]
+    runs[1].write_text("q1 Q0 a 1 NaN t\nq1 Q0 a 2 1.0 t\n")
+    runs[2].write_text("q1 Q0 a 1 high t\n")
+    labels = write_qrels(tmp_path / "q.txt", LABELS)
+    with pytest.raises(Refused) as raised:
+        add_trec(room, runs, labels=labels, dataset="small")
+    assert {Path(fault.file).name for fault in raised.value.report.faults} == {"b.trec", "c.trec"}
+    assert contents(room) == before
+
+
+def test_a_store_is_not_made_for_what_is_refused_or_only_tried(store: Store, tmp_path: Path) -> None:
+    refused(add_small, store, tmp_path, LABELS, {"r": {"q1": {"a": float("nan")}}})
+    tried = add_small(store, tmp_path, LABELS, {"r": RUN}, options=Options(dry_run=True))
+    assert (tried.dry_run, tried.runs[0].state, len(tried.new_parts)) == (True, "added", 3)
+    assert not store.exists()
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".trec", ".txt"]
+
+
+def test_trying_says_what_would_be_refused(room: Store, tmp_path: Path) -> None:
+    before = contents(room)
+    dry = Options(dry_run=True)
+    assert "run_name_taken" in refused(add_small, room, tmp_path, LABELS, {"one": OTHER}, options=dry)
+    add_small(room, tmp_path, LABELS, {"two": OTHER}, revision="1", options=dry)
+    assert contents(room) == before
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"relevant_from": 0}, "at least 1"),
+        ({"name": "both"}, "names one run"),
+        ({}, "two of the files would make a run named r"),
+    ],
+)
+def test_calls_that_cannot_be(store: Store, tmp_path: Path, parts: dict[str, Any], message: str) -> None:
+    runs = [write_run(tmp_path / "1" / "r.trec", RUN), write_run(tmp_path / "2" / "r.run.txt", RUN)]
+    labels = write_qrels(tmp_path / "q.txt", LABELS)
+    with pytest.raises(UsageError, match=message):
+        add_trec(store, runs, labels=labels, dataset="small", **parts)
+    assert not store.exists()
+
+
+def test_what_is_known_of_a_trec_run(store: Store, tmp_path: Path) -> None:
+    labels = write_qrels(tmp_path / "q.txt", LABELS)
+    (tmp_path / "r.trec").write_text("q1 Q0 a 2 9.0 t\nq1 Q0 x 1 1.0 t\nmore Q0 z 1 0.5 t\n")
+    add_trec(store, [tmp_path / "r.trec"], labels=labels, dataset="small", options=Options(keep=100))
+    by_rank = Options(order="rank")
+    add_trec(store, [tmp_path / "r.trec"], labels=labels, dataset="small", name="ranked", options=by_rank)
+    assert ask(
+        store,
+        "select run, query_set, collection, ordered_by, num_rows, kept_depth, source_file from runs"
+        " order by run",
+    ) == [
+        ("r", "small@1", "small@1", "score", 3, 100, "r.trec"),
+        ("ranked", "small@1", "small@1", "rank", 3, None, "r.trec"),
+    ]
+    assert ask(store, "select run, doc_id, score from rankings where query_id = 'q1' order by run, rank") == [
+        ("r", "a", 9.0),
+        ("r", "x", 1.0),
+        ("ranked", "x", 1.0),
+        ("ranked", "a", 9.0),
+    ]
+    assert ask(store, "select query_id, num_returned from ranking_lengths where run = 'r' order by all") == [
+        ("more", 1),
+        ("q1", 2),
+    ]
+    assert ask(store, "select run, stage, position from run_stages order by run") == [
+        ("r", "final", 1),
+        ("ranked", "final", 1),
+    ]
+
+
+# The native form
+
+
+NATIVE: dict[str, Any] = {
+    "queries": [{"query_id": "q1", "text": "one"}, {"query_id": "q2", "text": "two"}],
+    "documents": [{"doc_id": "a", "text": "A"}, {"doc_id": "b"}],
+    "labels": [{"query_id": "q1", "doc_id": "a", "grade": 1}, {"query_id": "q2", "doc_id": "b", "grade": 1}],
+    "runs": {"r": [{"query_id": "q1", "results": ["a"]}, {"query_id": "q2", "results": ["x", "b"]}]},
+}
+
+
+def dataset(queries: str = "1", labels: str = "1", collection: str = "1") -> str:
+    return (
+        f'name = "n"\nrevision = "{queries}"\n[collection]\nname = "docs"\nversion = "{collection}"\n'
+        f'[labels]\nrevision = "{labels}"\n'
+    )
+
+
+def native(store: Store, folder: Path, **parts: Any) -> Added:
+    return add_native(store, folder, **({"dataset": dataset()} | NATIVE | parts))
+
+
+def test_a_folder_again_and_with_changes_under_the_same_names(store: Store, tmp_path: Path) -> None:
+    first = native(store, tmp_path / "n")
+    assert (first.query_set, first.label_set, first.collection) == ("n@1", "n@1", "docs@1")
+    again = native(store, tmp_path / "n")
+    assert (again.new_parts, again.runs[0].state) == ([], "already there")
+    before = contents(store)
+    for table, rows, file in (
+        ("queries", [*NATIVE["queries"], {"query_id": "q3", "text": "three"}], "queries.jsonl"),
+        (
+            "queries",
+            [{"query_id": "q1", "text": "one", "split": "dev"}, NATIVE["queries"][1]],
+            "queries.jsonl",
+        ),
+        ("documents", [{"doc_id": "a", "text": "another"}, {"doc_id": "b"}], "dataset.toml"),
+        ("labels", [NATIVE["labels"][0] | {"rationale": "since"}, NATIVE["labels"][1]], "labels.jsonl"),
+    ):
+        faults = refused(native, store, tmp_path / "n", **{table: rows})
+        assert list(faults) == ["changed_content"]
+        assert file in faults["changed_content"]
+    about = {"r": 'note = "said later"\n'}
+    assert list(refused(native, store, tmp_path / "n", about=about)) == ["run_name_taken"]
+    assert contents(store) == before
+
+
+def test_queries_that_were_added_are_left_out_of_older_runs(store: Store, tmp_path: Path) -> None:
+    native(store, tmp_path / "1")
+    more = {
+        "dataset": dataset(queries="2", labels="2"),
+        "queries": [*NATIVE["queries"], {"query_id": "q3", "text": "three"}],
+        "labels": [*NATIVE["labels"], {"query_id": "q3", "doc_id": "a", "grade": 1}],
+    }
+    added = native(store, tmp_path / "2", runs={}, **more)
+    assert (added.new_parts, added.not_rescored) == (["query_set", "label_set"], ["r"])
+    rescore(store)
+    assert ask(store, "select label_set, n, left_out, hit from run_summary where k = 5") == [
+        ("n@2", 3, 1, pytest.approx(2 / 3))
+    ]
+
+
+def test_a_run_on_another_version_of_the_collection_is_said_aloud(store: Store, tmp_path: Path) -> None:
+    added = native(store, tmp_path / "n", about={"r": '[collection]\nversion = "2"\n'})
+    assert [doubt.kind for doubt in added.report.doubts] == ["other_collection"]
+    assert ask(store, "select collection from runs") == [("docs@2",)]
+    assert ask(store, "select collection, num_documents from collections order by all") == [
+        ("docs@1", 2),
+        ("docs@2", 0),
+    ]
+
+
+def test_what_a_run_says_of_itself_is_stored(store: Store, tmp_path: Path) -> None:
+    native(
+        store,
+        tmp_path / "n",
+        about={
+            "r": 'created = 2026-03-09T10:00:00Z\nbaseline = "b"\nseries = "weekly"\ntags = ["t"]\n'
+            'commit = "c0ffee"\nnote = "n"\n[config]\nfinal.k = 5\n'
+        },
+    )
+    with store.read() as con:
+        con.execute("set timezone = 'UTC'")
+        rows = con.execute(
+            "select created::varchar, baseline, series, tags, commit, note, ordered_by from runs"
+        ).fetchall()
+    assert rows == [("2026-03-09 10:00:00+00", "b", "weekly", ["t"], "c0ffee", "n", "list")]
+    assert ask(store, "from run_config") == [("r", "final.k", "5")]
+
+
+def test_a_folder_with_a_bad_run_stores_nothing(store: Store, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "n", dataset=dataset(), **NATIVE)
+    (folder / "runs" / "bad.jsonl").write_text('{"query_id": "q1", "results": ["a", "a"]}\n')
+    (folder / "runs" / "worse.jsonl").write_text('{"query_id": "ghost", "results": []}\n')
+    with pytest.raises(Refused) as raised:
+        add_folder(store, folder)
+    assert {Path(fault.file).name for fault in raised.value.report.faults} == {"bad.jsonl", "worse.jsonl"}
+    assert not store.exists()
