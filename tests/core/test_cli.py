@@ -124,7 +124,7 @@ def test_every_command_has_help_with_all_its_options_explained(rankroom: Run, co
     ended = rankroom(command, "--help")
     assert (ended.code, ended.err) == (0, "")
     for line in re.findall(r"^  -.*$", ended.out, re.MULTILINE):
-        assert re.match(r"  -[-\w ,<>|A-Z.]*  +\S|  --\S+ \S+$", line), line
+        assert re.match(r"  -[-\w ,<>\[\]|.]*  +\S|  --\S+ \S+$", line), line
 
 
 def test_help_has_a_whole_sentence_for_each_command(rankroom: Run) -> None:
@@ -168,7 +168,7 @@ print("loaded:", sorted(heavy & sys.modules.keys()))
         (["show", "r", "-k", "0"], "k must be a positive integer, and is 0"),
         (["show", "r", "-k", "-1"], "k must be a positive integer, and is -1"),
         (["show", "r", "--by", "a,b,c,d"], "--by takes at most 3 dimensions, and 4 are given"),
-        (["show", "r", "--nope"], "No such option: --nope"),
+        (["show", "r", "--nope"], "--nope"),
         (["remove"], "Missing argument 'RUN'"),
         (["add"], "give one folder in the native form, or TREC runs with --dataset NAME and --labels QRELS"),
         (["add", "a", "b"], "give one folder in the native form"),
