@@ -29,6 +29,6 @@ class UsageError(RankroomError):
 
 
 class StoreUnavailable(RankroomError):
-    """The store could not be had: it is missing, held by another process, damaged, or made by a newer program."""
+    """The store could not be had: it is missing, held by another process, damaged, or of a newer program."""
 
     exit_code = 3

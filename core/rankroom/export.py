@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from rankroom.add import Progress
+from rankroom.adding import Progress
 from rankroom.errors import RankroomError, UsageError
 from rankroom.store import Store
 

@@ -11,7 +11,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong in an input file. Its text names file, line, field, value and what was expected."""
+    """One thing wrong in an input file. Its text names file, line, field, value and what was expected."""
 
     file: str
     kind: str

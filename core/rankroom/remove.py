@@ -7,9 +7,9 @@ from contextlib import closing
 
 import duckdb
 
-from rankroom.add import RUN_TABLES, SCORE_TABLES
 from rankroom.errors import UsageError
 from rankroom.store import WRITE_WAIT, Store
+from rankroom.tables import RUN_TABLES, SCORE_TABLES
 
 
 def remove_runs(store: Store, runs: Sequence[str], wait: float = WRITE_WAIT) -> None:

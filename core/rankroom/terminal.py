@@ -16,8 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 from rich.text import Text
 
-from rankroom.add import Added
-from rankroom.add import Progress as Tell
+from rankroom.adding import Added
+from rankroom.adding import Progress as Tell
 from rankroom.faults import Doubt, Fault, Report
 from rankroom.output import plain, to_json
 from rankroom.printable import lines, one_line

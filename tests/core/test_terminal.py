@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankroom import terminal
-from rankroom.add import Added, AddedRun
+from rankroom.adding import Added, AddedRun
 from rankroom.faults import SHOWN, Doubt, Fault, Report
 from rankroom.printable import lines, one_line
 from rich.console import Console

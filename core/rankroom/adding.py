@@ -1,0 +1,349 @@
+"""One add: a workspace that a reader fills, settled with what the store has, scored, and written at once.
+
+Readers fill the tables of the workspace and call `dataset`, then `run` for each run, then `finish`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import TracebackType
+from typing import Literal, Self
+
+import duckdb
+
+from rankroom import identity, scoring
+from rankroom.errors import Refused, UsageError
+from rankroom.faults import Fault, Report
+from rankroom.known import Kind, Known, Part, RunState, changed_content, name_of, run_name_taken
+from rankroom.names import versioned
+from rankroom.readers.native import Collection
+from rankroom.readers.trec import OrderedBy
+from rankroom.resources import sql
+from rankroom.store import WRITE_WAIT, Store
+from rankroom.tables import RUN_TABLES, SCORE_TABLES, append
+from rankroom.workspace import open_workspace
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, and which of how many it is."""
+
+
+ROWS_OF: dict[Kind, str] = {"query_set": "queries", "label_set": "labels", "collection": "documents"}
+HASHES: dict[Kind, Callable[[duckdb.DuckDBPyConnection, str], str]] = {
+    "query_set": identity.query_set_hash,
+    "label_set": identity.label_set_hash,
+    "collection": identity.collection_hash,
+}
+
+
+@dataclass(frozen=True)
+class AddedRun:
+    """What became of one run file. `kept_depth`: only so many results a ranking were kept (None: all)."""
+
+    run: str
+    file: str
+    state: RunState
+    num_rows: int
+    kept_depth: int | None
+
+
+@dataclass
+class Added:
+    """What an add did, or with `dry_run` would do."""
+
+    query_set: str
+    label_set: str
+    collection: str
+    new_parts: list[str]
+    runs: list[AddedRun] = field(default_factory=list)
+    report: Report = field(default_factory=Report)
+    dry_run: bool = False
+    not_rescored: list[str] = field(default_factory=list)
+    """Other runs that have no scores under the labels that are now current."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How rankings are read and kept."""
+
+    order: OrderedBy = "score"
+    collapse_first: bool = False
+    keep: int | None = None
+    dry_run: bool = False
+    wait: float = WRITE_WAIT
+
+    def kept_depth(self, num_rows: int) -> int | None:
+        """How many results of each ranking of such a run are kept; None: all."""
+        if self.keep is not None:
+            return self.keep
+        return scoring.KEPT_OF_LARGE if num_rows > scoring.WHOLE_UP_TO else None
+
+
+@dataclass(frozen=True)
+class DatasetFacts:
+    """What a data set says of itself, and what its parts are called in a fault: usually their files."""
+
+    name: str
+    revision: str
+    label_revision: str
+    collection: Collection
+    relevant_from: int = 1
+    reviewer: str | None = None
+    queries_file: str = "queries"
+    labels_file: str = "labels"
+    collection_file: str = "documents"
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What is known of a run beside its rows. `file` is what it is called in a fault."""
+
+    run: str
+    file: str
+    num_rows: int
+    ordered_by: Literal["list", "score", "rank"]
+    source_file: str | None = None
+    collection: Collection | None = None
+    """What it searched, if that is not the data set's."""
+    created: datetime | None = None
+    baseline: str | None = None
+    series: str | None = None
+    tags: Sequence[str] = ()
+    commit: str | None = None
+    note: str | None = None
+
+
+class Adding:
+    """One add, from an empty workspace to the transaction."""
+
+    def __init__(self, store: Store, options: Options, progress: Progress | None):
+        self.store = store
+        self.options = options
+        self.progress = progress or (lambda doing, at, of: None)
+        self.report = Report()
+        self.con = open_workspace()
+        self.doubts_kept = 0
+        self.parts: dict[str, Part] = {}
+        self.runs: list[AddedRun] = []
+        self.known = Known.of_store(store)
+        self.con.execute("delete from cutoffs")
+        self.con.execute("insert into cutoffs select unnest($ks::integer[])", {"ks": self.known.cutoffs})
+        largest = max(self.known.cutoffs)
+        if options.keep is not None and options.keep < largest:
+            raise UsageError(f"--keep must be at least {largest}, the largest cutoff, and is {options.keep}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.con.close()
+
+    def dataset(self, facts: DatasetFacts) -> None:
+        """Settle a data set that has been read into `queries`, `labels` and `documents` under these names."""
+        con, name = self.con, facts.name
+        self._add_collection(facts.collection)
+        self._settle("collection", facts.collection.key, facts.collection_file)
+        query_set = versioned(name, facts.revision)
+        con.execute(
+            "insert into query_sets select $key, $name, $revision,"
+            " (select count(*) from queries where query_set = $key), '', now()",
+            {"key": query_set, "name": name, "revision": facts.revision},
+        )
+        self._settle("query_set", query_set, facts.queries_file)
+        label_set = versioned(name, facts.label_revision)
+        con.execute(
+            "insert into label_sets select $key, $name, $revision, $query_set, $collection, $relevant_from,"
+            " $reviewer, (select count(doc_id) from labels where label_set = $key), '', now()",
+            {
+                "key": label_set,
+                "name": name,
+                "revision": facts.label_revision,
+                "query_set": self.parts["query_set"].key,
+                "collection": self.parts["collection"].key,
+                "relevant_from": facts.relevant_from,
+                "reviewer": facts.reviewer,
+            },
+        )
+        self._settle("label_set", label_set, facts.labels_file)
+        scoring.prepare_labels(con, self.parts["label_set"].key, self.known.cutoffs)
+        self._check("labels", facts.labels_file)
+        self._keep_doubts(self.parts["label_set"].key, "label_set")
+
+    def _add_collection(self, collection: Collection) -> None:
+        self.con.execute(
+            "insert into collections select $key, $name, $version, $unit, $id_scheme,"
+            " (select count(*) from documents where collection = $key), '', now()"
+            " where $key not in (select collection from collections)",
+            {
+                "key": collection.key,
+                "name": collection.name,
+                "version": collection.version,
+                "unit": collection.unit,
+                "id_scheme": collection.id_scheme,
+            },
+        )
+
+    def _settle(self, kind: Kind, declared: str, file: str) -> None:
+        """Give a part the name under which the store has its content, and see that no other has its name."""
+        hashed = HASHES[kind](self.con, declared)
+        there = self.known.parts[kind]
+        key = declared
+        if declared not in there:
+            same = (k for k, h in there.items() if h == hashed and name_of(k) == name_of(declared))
+            key = next(same, declared)
+        elif there[declared] != hashed:
+            self.report.fault(changed_content(kind, declared, file))
+        if key != declared:
+            for table in (f"{kind}s", ROWS_OF[kind]):
+                self.con.execute(
+                    f"update {table} set {kind} = $key where {kind} = $declared",
+                    {"key": key, "declared": declared},
+                )
+        self.con.execute(
+            f"update {kind}s set content_hash = $hash where {kind} = $key", {"hash": hashed, "key": key}
+        )
+        self.parts[kind] = Part(kind, key, declared, hashed, key not in there, file)
+
+    def run(self, facts: RunFacts) -> None:
+        """Keep the rankings of a run that has been read into `ranked_input`, and score them.
+
+        Its `run_queries` and `run_stages`, and what else is known of it, are in the workspace already.
+        """
+        con, run, label_set = self.con, facts.run, self.parts["label_set"].key
+        own = self.parts["collection"]
+        collection = own.key
+        if facts.collection is not None and facts.collection.key != own.declared:
+            collection = facts.collection.key
+            self._add_collection(facts.collection)
+        kept_depth = self.options.kept_depth(facts.num_rows)
+        con.execute(
+            "insert into runs values ($run, $query_set, $collection, $created, $baseline, $series, $tags,"
+            " $commit, $note, $ordered_by, $num_rows, $kept_depth, $source_file, '', now())",
+            {
+                "run": run,
+                "query_set": self.parts["query_set"].key,
+                "collection": collection,
+                "created": facts.created,
+                "baseline": facts.baseline,
+                "series": facts.series,
+                "tags": list(facts.tags),
+                "commit": facts.commit,
+                "note": facts.note,
+                "ordered_by": facts.ordered_by,
+                "num_rows": facts.num_rows,
+                "kept_depth": kept_depth,
+                "source_file": facts.source_file,
+            },
+        )
+        scoring.keep_rankings(con, run, kept_depth)
+        hashed = identity.run_hash(con, run)
+        con.execute("update runs set content_hash = $hash where run = $run", {"hash": hashed, "run": run})
+        state = self.known.state_of_run(run, hashed, label_set)
+        if state is None:
+            self.report.fault(run_name_taken(facts.file, run))
+            return
+        scoring.score_run(con, run, label_set, keep=kept_depth, depth=None)
+        self._check("run", facts.file)
+        self._keep_doubts(run, "run")
+        self.runs.append(AddedRun(run, facts.file, state, facts.num_rows, kept_depth))
+
+    def _check(self, what: Literal["labels", "run"], file: str) -> None:
+        for kind, num, sentence in self.con.execute(sql(f"checks/{what}.sql")).fetchall():
+            self.report.doubt(file, kind, num, sentence)
+
+    def _keep_doubts(self, subject: str, kind: str) -> None:
+        """Put the doubts that came up since the last time beside their subject, for its readers."""
+        doubts = self.report.doubts[self.doubts_kept :]
+        self.doubts_kept = len(self.report.doubts)
+        if doubts:
+            self.con.executemany(
+                "insert into doubts values (?, ?, ?, ?, ?, ?)",
+                [(subject, kind, d.file, d.kind, d.count, d.sentence) for d in doubts],
+            )
+
+    def finish(self) -> Added:
+        """Write what is new, all at once. Raises Refused if there was any fault, and then writes nothing."""
+        if self.report.num_faults:
+            raise Refused(self.report)
+        parts = self.parts
+        added = Added(
+            query_set=parts["query_set"].key,
+            label_set=parts["label_set"].key,
+            collection=parts["collection"].key,
+            new_parts=[part.kind for part in parts.values() if part.is_new],
+            runs=self.runs,
+            report=self.report,
+            dry_run=self.options.dry_run,
+        )
+        if not self.options.dry_run and (
+            added.new_parts or any(run.state != "already there" for run in self.runs)
+        ):
+            self.progress("writing to the store", 0, 0)
+            self._write(added)
+        return added
+
+    def _write(self, added: Added) -> None:
+        with self.store.write(self.con, self.options.wait) as con:
+            known = Known.of_connection(con, "store.main.")
+            self._recheck(known)
+            for part in self.parts.values():
+                if part.key not in known.parts[part.kind]:
+                    for table in (f"{part.kind}s", ROWS_OF[part.kind]):
+                        append(con, table, part.kind, [part.key])
+                    append(con, "doubts", "subject", [part.key], subject_kind=part.kind)
+            others = [
+                key
+                for (key,) in con.execute("select collection from memory.main.collections").fetchall()
+                if key not in known.parts["collection"] and key != self.parts["collection"].key
+            ]
+            append(con, "collections", "collection", others)
+            states = {
+                run.run: known.state_of_run(run.run, self._hash(run.run), added.label_set)
+                for run in self.runs
+            }
+            new = [run for run, state in states.items() if state == "added"]
+            scored = [run for run, state in states.items() if state != "already there"]
+            for table in RUN_TABLES:
+                append(con, table, "run", new)
+            append(con, "doubts", "subject", new, subject_kind="run")
+            for table in SCORE_TABLES:
+                append(con, table, "run", scored)
+            added.not_rescored = [
+                run
+                for (run,) in con.execute(
+                    "select run from store.main.runs_to_rescore order by run"
+                ).fetchall()
+            ]
+
+    def _recheck(self, known: Known) -> None:
+        """What the store got since it was looked at must not contradict what is about to be written."""
+        report = Report()
+        for part in self.parts.values():
+            if known.parts[part.kind].get(part.key, part.content_hash) != part.content_hash:
+                report.fault(changed_content(part.kind, part.key, part.file))
+        for run in self.runs:
+            if known.state_of_run(run.run, self._hash(run.run), self.parts["label_set"].key) is None:
+                report.fault(run_name_taken(run.file, run.run))
+        if known.cutoffs != self.known.cutoffs:
+            report.fault(
+                Fault(
+                    str(self.store.path),
+                    "cutoffs_changed",
+                    "its cutoffs were changed meanwhile: add once more",
+                )
+            )
+        if report.num_faults:
+            raise Refused(report)
+
+    def _hash(self, run: str) -> str:
+        return str(
+            self.con.execute(
+                "select content_hash from memory.main.runs where run = $run", {"run": run}
+            ).fetchall()[0][0]
+        )
