@@ -11,11 +11,12 @@ from pathlib import Path
 import duckdb
 
 from rankroom import scoring
-from rankroom.add import RUN_TABLES, SCORE_TABLES, Progress
+from rankroom.adding import Progress
 from rankroom.errors import RankroomError, Refused, UsageError
 from rankroom.faults import Fault, Report
 from rankroom.readers import trec
 from rankroom.store import WRITE_WAIT, Store
+from rankroom.tables import RUN_TABLES, SCORE_TABLES
 from rankroom.workspace import open_workspace
 
 
