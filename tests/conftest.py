@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import pytest
 from rankroom.store import Store
 
 
+@pytest.fixture(scope="session")
+def empty_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file of a store without a row: copying it is quicker than making one."""
+    store = Store(tmp_path_factory.mktemp("empty") / "s.duckdb")
+    with closing(duckdb.connect()) as con, store.write(con):
+        pass
+    return store.path.read_bytes()
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path, empty_file: bytes) -> Store:
+    """An empty store."""
+    path = tmp_path / "rankroom.duckdb"
+    path.write_bytes(empty_file)
+    return Store(path)
+
+
+@pytest.fixture
+def no_store(tmp_path: Path) -> Store:
     """A store that does not exist yet."""
-    return Store(tmp_path / "rankroom.duckdb")
+    return Store(tmp_path / "new.duckdb")

@@ -149,11 +149,11 @@ def test_one_bad_file_among_many_and_nothing_is_stored(room: Store, tmp_path: Pa
     assert contents(room) == before
 
 
-def test_a_store_is_not_made_for_what_is_refused_or_only_tried(store: Store, tmp_path: Path) -> None:
-    refused(add_small, store, tmp_path, LABELS, {"r": {"q1": {"a": float("nan")}}})
-    tried = add_small(store, tmp_path, LABELS, {"r": RUN}, options=Options(dry_run=True))
+def test_a_store_is_not_made_for_what_is_refused_or_only_tried(no_store: Store, tmp_path: Path) -> None:
+    refused(add_small, no_store, tmp_path, LABELS, {"r": {"q1": {"a": float("nan")}}})
+    tried = add_small(no_store, tmp_path, LABELS, {"r": RUN}, options=Options(dry_run=True))
     assert (tried.dry_run, tried.runs[0].state, len(tried.new_parts)) == (True, "added", 3)
-    assert not store.exists()
+    assert not no_store.exists()
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".trec", ".txt"]
 
 
@@ -173,12 +173,12 @@ def test_trying_says_what_would_be_refused(room: Store, tmp_path: Path) -> None:
         ({}, "two of the files would make a run named r"),
     ],
 )
-def test_calls_that_cannot_be(store: Store, tmp_path: Path, parts: dict[str, Any], message: str) -> None:
+def test_calls_that_cannot_be(no_store: Store, tmp_path: Path, parts: dict[str, Any], message: str) -> None:
     runs = [write_run(tmp_path / "1" / "r.trec", RUN), write_run(tmp_path / "2" / "r.run.txt", RUN)]
     labels = write_qrels(tmp_path / "q.txt", LABELS)
     with pytest.raises(UsageError, match=message):
-        add_trec(store, runs, labels=labels, dataset="small", **parts)
-    assert not store.exists()
+        add_trec(no_store, runs, labels=labels, dataset="small", **parts)
+    assert not no_store.exists()
 
 
 def test_what_is_known_of_a_trec_run(store: Store, tmp_path: Path) -> None:
@@ -300,11 +300,11 @@ def test_what_a_run_says_of_itself_is_stored(store: Store, tmp_path: Path) -> No
     assert ask(store, "from run_config") == [("r", "final.k", "5")]
 
 
-def test_a_folder_with_a_bad_run_stores_nothing(store: Store, tmp_path: Path) -> None:
+def test_a_folder_with_a_bad_run_stores_nothing(no_store: Store, tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "n", dataset=dataset(), **NATIVE)
     (folder / "runs" / "bad.jsonl").write_text('{"query_id": "q1", "results": ["a", "a"]}\n')
     (folder / "runs" / "worse.jsonl").write_text('{"query_id": "ghost", "results": []}\n')
     with pytest.raises(Refused) as raised:
-        add_folder(store, folder)
+        add_folder(no_store, folder)
     assert {Path(fault.file).name for fault in raised.value.report.faults} == {"bad.jsonl", "worse.jsonl"}
-    assert not store.exists()
+    assert not no_store.exists()

@@ -19,6 +19,7 @@ TABLES = {
     "query_metrics": "from query_metrics order by run, stage, label_set, query_id, k",
     "query_metrics_uncut": "from query_metrics_uncut order by run, stage, label_set, query_id",
     "labelled_ranks": "from labelled_ranks order by run, stage, label_set, query_id, doc_id",
+    "slice_means": "from slice_means order by run, stage, label_set, k, split, dimension, slice",
     "unlabelled_queries": "from unlabelled_queries order by run, label_set, query_id",
     "scorings": "select run, label_set, depth from scorings order by all",
     "rankings": "from rankings order by all",
@@ -346,7 +347,7 @@ def test_a_cutoff_beyond_what_is_kept_is_refused(copied: Store) -> None:
         run_report(copied, "deep", 101)
 
 
-def test_keeping_less_than_the_largest_cutoff_is_refused(store: Store, tmp_path: Path) -> None:
+def test_keeping_less_than_the_largest_cutoff_is_refused(no_store: Store, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="at least 100"):
-        add_small(store, tmp_path, FIRST, {"deep": DEEP}, options=Options(keep=99))
-    assert not store.exists()
+        add_small(no_store, tmp_path, FIRST, {"deep": DEEP}, options=Options(keep=99))
+    assert not no_store.exists()

@@ -159,12 +159,12 @@ def test_a_run_that_failed_throughout_is_not_said_to_have_other_ids(store: Store
     }
 
 
-def test_a_run_without_a_query_of_the_labels_is_refused(store: Store, tmp_path: Path) -> None:
+def test_a_run_without_a_query_of_the_labels_is_refused(no_store: Store, tmp_path: Path) -> None:
     with pytest.raises(Refused) as refused:
-        add_small(store, tmp_path, LABELS, {"good": RUN, "other": {"Q-1": ["a"], "Q-2": ["a"]}})
+        add_small(no_store, tmp_path, LABELS, {"good": RUN, "other": {"Q-1": ["a"], "Q-2": ["a"]}})
     (fault,) = refused.value.report.faults
     assert fault.kind == "no_common_queries"
     assert fault.file.endswith("other.trec")
     assert '"Q-1"' in str(fault)
     assert '"q1"' in str(fault)
-    assert not store.exists()
+    assert not no_store.exists()

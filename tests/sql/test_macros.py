@@ -175,8 +175,8 @@ def test_slices_by_one_dimension_is_slice_summary(room: Store) -> None:
         room, f"select {columns.format('_1')} from slices_by('category', 3) order by run, slice_1"
     ) == ask(
         room,
-        f"select {columns.format('')} from slice_summary where k = 3 and dimension = 'category' and split = 'all'"
-        " order by run, slice",
+        f"select {columns.format('')} from slice_summary"
+        " where k = 3 and dimension = 'category' and split = 'all' order by run, slice",
     )
 
 
