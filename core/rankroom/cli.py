@@ -414,11 +414,19 @@ def migrate(store: StoreOption = DEFAULT_STORE, wait: WaitOption = 60.0) -> None
 
 @app.command()
 def serve(
-    store: StoreOption = DEFAULT_STORE, port: PortOption = DEFAULT_PORT, no_browser: NoBrowserOption = False
+    store: StoreOption = DEFAULT_STORE,
+    port: PortOption = DEFAULT_PORT,
+    address: Annotated[
+        str,
+        typer.Option(
+            "--address", help="Who may reach it: 0.0.0.0 is everyone on the network, without a password."
+        ),
+    ] = "localhost",
+    no_browser: NoBrowserOption = False,
 ) -> None:
     """Open the dashboard on a store."""
     from rankroom import serve as server
     from rankroom.store import Store
 
-    server.check_port(port)
-    server.serve(Store(store), port=port, browser=not no_browser)
+    server.check_port(port, address)
+    server.serve(Store(store), port=port, browser=not no_browser, address=address)

@@ -765,6 +765,12 @@ def test_a_port_that_is_taken(rankroom: Run, command: str) -> None:
     assert not Path("rankroom.duckdb").exists()
 
 
+def test_an_address_that_is_none(rankroom: Run) -> None:
+    refused(
+        rankroom("serve", "--address", "256.1.1.1", "--port", free_port()), 2, "of 256.1.1.1 cannot be opened"
+    )
+
+
 def test_the_dashboard_does_not_start_on_what_is_no_store(rankroom: Run, tmp_path: Path) -> None:
     Path("text.duckdb").write_text("not a database\n" * 1000)
     port = free_port()
