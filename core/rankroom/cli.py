@@ -184,9 +184,9 @@ def add(
     Everything is read, checked and scored first: all of it goes in or, where anything is wrong, nothing.
     """
     from rankroom.add import Options, add_folder, add_trec
-    from rankroom.errors import UsageError
+    from rankroom.errors import Refused, UsageError
     from rankroom.store import Store
-    from rankroom.terminal import added_json, print_json, show_added, working
+    from rankroom.terminal import added_json, print_json, refused_json, show_added, working
 
     paths = paths or []
     options = Options(
@@ -200,21 +200,26 @@ def add(
         _check_native(paths, revision, relevant_from, name, order)
     elif labels is None or dataset is None:
         raise UsageError("TREC files need both: --dataset names the data set and --labels gives its qrels")
-    with working() as progress:
-        if labels is None or dataset is None:
-            result = add_folder(Store(store), paths[0], options, progress)
-        else:
-            result = add_trec(
-                Store(store),
-                paths,
-                labels=labels,
-                dataset=dataset,
-                revision="1" if revision is None else revision,
-                relevant_from=1 if relevant_from is None else relevant_from,
-                name=name,
-                options=options,
-                progress=progress,
-            )
+    try:
+        with working() as progress:
+            if labels is None or dataset is None:
+                result = add_folder(Store(store), paths[0], options, progress)
+            else:
+                result = add_trec(
+                    Store(store),
+                    paths,
+                    labels=labels,
+                    dataset=dataset,
+                    revision="1" if revision is None else revision,
+                    relevant_from=1 if relevant_from is None else relevant_from,
+                    name=name,
+                    options=options,
+                    progress=progress,
+                )
+    except Refused as refused:
+        if json:
+            print_json(refused_json(refused.report))
+        raise
     if json:
         print_json(added_json(result))
     else:

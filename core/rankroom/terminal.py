@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from rich.text import Text
 
 from rankroom.adding import Added
 from rankroom.adding import Progress as Tell
-from rankroom.faults import Doubt, Fault, Report
+from rankroom.faults import Doubt, Fault, Report, clip
 from rankroom.output import plain, to_json
 from rankroom.printable import lines, one_line
 
@@ -31,6 +32,8 @@ SPELT_OUT = 2
 """So many doubts of one kind are spelt out; of more, the largest is, and the others by file and count."""
 
 PIPE_WIDTH = 100_000
+LONGEST_VALUE = 1_000
+"""A faulty value may be a line of a hundred megabytes: so many characters of it are in the JSON."""
 
 NARROWEST = 10
 """Columns of text are folded into no less; on a terminal too narrow for that, a table is no longer one."""
@@ -72,9 +75,16 @@ def print_json(value: object) -> None:
     print(to_json(value, ascii_only=not unicode))
 
 
+PROGRESS_RECORD = "\x1e"
+"""Begins a line of progress for a program that asks for it with RANKROOM_PROGRESS=json."""
+
+
 @contextmanager
 def working() -> Iterator[Tell]:
     """A progress bar on standard error while the block works; nothing where that is no terminal."""
+    if os.environ.get("RANKROOM_PROGRESS") == "json":
+        yield _tell_program
+        return
     with Progress(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -90,6 +100,10 @@ def working() -> Iterator[Tell]:
             bar.update(task, description=one_line(doing), completed=at, total=of or None)
 
         yield tell
+
+
+def _tell_program(doing: str, at: int, of: int) -> None:
+    print(f"{PROGRESS_RECORD}{json.dumps([doing, at, of])}", file=sys.stderr, flush=True)
 
 
 # What an add did
@@ -156,6 +170,19 @@ def added_json(added: Added) -> dict[str, Any]:
         "runs": [vars(run) for run in added.runs],
         "not_rescored": added.not_rescored,
         "doubts": [vars(doubt) for doubt in added.report.doubts],
+    }
+
+
+def refused_json(report: Report) -> dict[str, Any]:
+    """A refusal for JSON: the faults that were spelt out, how many there are, and what else was odd."""
+    return {
+        "refused": True,
+        "faults": [
+            vars(fault) | {"value": fault.value and clip(fault.value, LONGEST_VALUE)}
+            for fault in report.faults
+        ],
+        "num_faults": report.num_faults,
+        "doubts": [vars(doubt) for doubt in report.doubts],
     }
 
 
