@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rankroom import scoring
 from rankroom.adding import Added, Adding, DatasetFacts, Options, Progress, RunFacts
 from rankroom.errors import UsageError
 from rankroom.faults import Fault
@@ -54,6 +55,7 @@ def add_folder(
             collapse = adding.options.collapse_first
             run = native.read_run(con, folder, file, dataset, report, collapse_first=collapse)
             if run is not None and not report.num_faults:
+                scoring.count_results(con, run.run)
                 adding.run(
                     RunFacts(
                         run=run.run,
@@ -154,27 +156,30 @@ def _add_run(adding: Adding, run: str, file: Path, labels: str) -> None:
         "create or replace temp view ranked_input as"
         " select 'final' as stage, query_id, doc_id, key, score from trec_run"
     )
-    if not _shares_queries(adding, file, labels):
-        return
+    scoring.count_results(con, run)
     con.execute("insert into run_stages values ($run, 'final', 1, null)", {"run": run})
     con.execute(
         "insert into run_queries by name"
-        " select $run as run, query_id, 'ok' as status from ranked_input group by query_id",
+        " select run, query_id, 'ok' as status from ranking_lengths where run = $run",
         {"run": run},
     )
+    if not _shares_queries(adding, run, file, labels):
+        return
     adding.run(RunFacts(run, str(file), read.num_rows, read.ordered_by, source_file=file.name))
     con.execute("drop view ranked_input")
     con.execute("drop table trec_run")
 
 
-def _shares_queries(adding: Adding, file: Path, labels: str) -> bool:
+def _shares_queries(adding: Adding, run: str, file: Path, labels: str) -> bool:
     """Whether any query of the run has labels. If none has, the files do not belong together: a fault."""
     ((common, run_example, label_example),) = adding.con.execute(
         """
-        select exists (from ranked_input semi join labelled_queries using (query_id)),
-               (select min(query_id) from ranked_input),
+        with own as (from run_queries where run = $run)
+        select exists (from own semi join labelled_queries using (query_id)),
+               (select min(query_id) from own),
                (select min(query_id) from labelled_queries)
-        """
+        """,
+        {"run": run},
     ).fetchall()
     if not common:
         adding.report.fault(

@@ -213,7 +213,8 @@ class Adding:
     def run(self, facts: RunFacts) -> None:
         """Keep the rankings of a run that has been read into `ranked_input`, and score them.
 
-        Its `run_queries` and `run_stages`, and what else is known of it, are in the workspace already.
+        Its `ranking_lengths` (scoring.count_results), `run_queries`, `run_stages`, and what else is known of
+        it, are in the workspace already.
         """
         con, run, label_set = self.con, facts.run, self.parts["label_set"].key
         own = self.parts["collection"]

@@ -189,6 +189,7 @@ def _rank_file(con: duckdb.DuckDBPyConnection, run: str, file: Path, keep: int |
     for table in ("rankings", "ranking_lengths"):
         con.execute(f"create or replace temp table stored_{table} as from {table}")
         con.execute(f"delete from {table}")
+    scoring.count_results(con, run)
     scoring.keep_rankings(con, run, keep)
     for table in ("rankings", "ranking_lengths"):
         differing = con.execute(

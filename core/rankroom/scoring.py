@@ -15,11 +15,16 @@ KEPT_OF_LARGE = 100
 WITHOUT_LIMIT = 2**31 - 1
 
 
+def count_results(con: duckdb.DuckDBPyConnection, run: str) -> None:
+    """Fill `ranking_lengths` from `ranked_input`."""
+    _set(con, run=run)
+    con.execute(sql("metrics/ranking_lengths.sql"))
+
+
 def keep_rankings(con: duckdb.DuckDBPyConnection, run: str, keep: int | None) -> None:
-    """Fill `rankings` (the first `keep` of each; None: all) and `ranking_lengths` from `ranked_input`."""
+    """Fill `rankings` (the first `keep` of each; None: all) from `ranked_input`."""
     _set(con, run=run, keep=keep or WITHOUT_LIMIT)
     con.execute(sql(f"metrics/rankings_{'first' if keep else 'whole'}.sql"))
-    con.execute(sql("metrics/ranking_lengths.sql"))
 
 
 def prepare_labels(con: duckdb.DuckDBPyConnection, label_set: str, cutoffs: list[int]) -> None:
@@ -48,9 +53,9 @@ def score_run(
 ) -> None:
     """Fill `labelled_ranks`, `query_metrics`, `query_metrics_uncut` and `unlabelled_queries` of one run.
 
-    After `prepare_labels` of the label set and `keep_rankings` of the run. `keep` is how much of each ranking
-    stands in `rankings`, with the rest in `ranked_input`; `depth`, how much was at hand at all (None: all).
-    With `ranked`, `labelled_ranks` are filled already.
+    After `prepare_labels` of the label set, and `count_results` and `keep_rankings` of the run. `keep` is how
+    much of each ranking stands in `rankings`, with the rest in `ranked_input`; `depth`, how much was at hand
+    at all (None: all). With `ranked`, `labelled_ranks` are filled already.
     """
     _set(con, run=run, keep=keep or WITHOUT_LIMIT, depth=depth)
     for step in ("outcomes", "labelled_ranks", "at_cutoffs", "uncut", "slice_means", "unlabelled"):

@@ -114,6 +114,7 @@ def score(con: duckdb.DuckDBPyConnection, data: Drawn) -> None:
             " (stage varchar, query_id varchar, doc_id varchar, key double, score double)"
         )
         put(con, "ranked_input", results, "'final' as stage")
+        scoring.count_results(con, run)
         scoring.keep_rankings(con, run, None)
         scoring.score_run(con, run, "n@1", keep=None, depth=None)
 
