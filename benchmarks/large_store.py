@@ -82,8 +82,11 @@ def make(store: Store, runs: int, queries: int) -> None:
                     {"run": name},
                 )
                 con.execute(
-                    "insert into runs by name"
-                    " select $run as run, 'made@1' as query_set, 'made@1' as collection, 'score' as ordered_by, $num as num_rows, '' as content_hash, now() as added_at",
+                    """
+                    insert into runs by name
+                    select $run as run, 'made@1' as query_set, 'made@1' as collection, 'score' as ordered_by,
+                           $num as num_rows, '' as content_hash, now() as added_at
+                    """,
                     {"run": name, "num": queries * RESULTS},
                 )
                 scoring.count_results(con, name)

@@ -1,4 +1,4 @@
-"""Where the SQL, the dashboard and the sample data are: beside core in a checkout, in the package elsewhere."""
+"""Where the SQL, the dashboard and the sample data are: beside core in a checkout, else inside the package."""
 
 from functools import cache
 from pathlib import Path
