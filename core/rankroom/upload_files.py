@@ -115,7 +115,7 @@ def _lay_trec(folder: Path, upload: TrecUpload) -> Laid:
 
 def _lay_folder(folder: Path, upload: FolderUpload) -> Laid:
     name = safe_name(upload.archive.name) or "the archive"
-    upload.archive.content.seek(0)
+    _check_entries(upload.archive.content, name)
     try:
         with zipfile.ZipFile(upload.archive.content) as archive:
             members = _members(archive, name)
@@ -132,6 +132,18 @@ def _lay_folder(folder: Path, upload: FolderUpload) -> Laid:
     except OSError as error:
         raise _refused(name, "bad_zip", f"cannot be unpacked: {error.strerror or error}") from None
     return Laid(folder, ["--", "."], f"{name}/{root}" if root else name, len(members) - len(inside))
+
+
+def _check_entries(content: BinaryIO, name: str) -> None:
+    """Refuse an archive whose directory alone would fill the memory: zipfile reads it whole.
+
+    Every entry begins with the signature, and packed content may hold it by chance.
+    """
+    content.seek(0)
+    entries = sum(chunk.count(b"PK\x01\x02") for chunk in iter(lambda: content.read(CHUNK), b""))
+    if entries > 10 * MOST_FILES:
+        raise _refused(name, "too_many_files", f"expected at most {MOST_FILES:,} files")
+    content.seek(0)
 
 
 def _members(archive: zipfile.ZipFile, name: str) -> dict[PurePosixPath, zipfile.ZipInfo]:
@@ -160,7 +172,13 @@ def _members(archive: zipfile.ZipFile, name: str) -> dict[PurePosixPath, zipfile
 def _unfit(member: zipfile.ZipInfo, path: PurePosixPath) -> str | None:
     """What is wrong with a member's name or kind, if anything is."""
     kind = stat.S_IFMT(member.external_attr >> 16)
-    if path.is_absolute() or "\\" in member.filename or ":" in path.parts[0] or ".." in path.parts:
+    if (
+        not path.parts
+        or path.is_absolute()
+        or "\\" in member.filename
+        or ":" in path.parts[0]
+        or ".." in path.parts
+    ):
         return "expected a path within the archive"
     if IN_A_LINE.search(str(path)) or any(len(os.fsencode(part)) > LONGEST_NAME for part in path.parts):
         return f"expected a name of at most {LONGEST_NAME} bytes without control characters"
@@ -168,6 +186,8 @@ def _unfit(member: zipfile.ZipInfo, path: PurePosixPath) -> str | None:
         return "expected a file; this is a link or a device"
     if member.flag_bits & 1:
         return "expected a file without a password"
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return "expected the common compression (deflate)"  # the others unpack without bound
     return None
 
 
@@ -187,7 +207,8 @@ def _dataset_folder(
             "two_data_sets",
             f"expected one data set; there is a dataset.toml in {root} and in {others[0]}",
         )
-    inside = {path.relative_to(root): member for path, member in members.items() if path.is_relative_to(root)}
+    below = {path.relative_to(root): member for path, member in members.items() if path.is_relative_to(root)}
+    inside = {path: member for path, member in below.items() if path.parts[:-1] in ((), ("runs",))}
     return "" if root == PurePosixPath() else str(root), inside
 
 
