@@ -1,4 +1,4 @@
-"""Where the SQL, the dashboard and the sample data are: beside core in a checkout, else inside the package."""
+"""Where the SQL, the dashboard and the sample data are: beside core in a checkout, else in the package."""
 
 from functools import cache
 from pathlib import Path
