@@ -148,22 +148,23 @@ create or replace macro known_stage(wanted) as
                     || coalesce((select string_agg(distinct run_stages.stage, ', ' order by run_stages.stage)
                                  from run_stages), 'no runs')) end;
 
--- The means of every run in the slices of one to three dimensions together, such as category x language.
+-- The means of every run in the slices of one to three dimensions together, such as category x language; of some
+-- queries only, if their ids are given.
 create or replace macro slices_by(first_by, at_k, second_by := null, third_by := null, in_split := 'all',
-                                  label_set := null, stage := 'final') as table
+                                  label_set := null, stage := 'final', query_ids := null) as table
 with asked as (
     select known_cutoff(at_k) as cutoff, known_dimension(coalesce(first_by, 'NULL')) as by_1,
            known_dimension(second_by) as by_2, known_dimension(third_by) as by_3, known_split(in_split) as splits,
            known_label_set(label_set) as labels, known_stage(stage) as at_stage
+), chosen as (
+    select distinct unnest(query_ids) as query_id
+    union all
+    select distinct labels.query_id from labels where query_ids is null
 )
-select m.run, m.label_set, m.k, s1.slice as slice_1, s2.slice as slice_2, s3.slice as slice_3,
-       count(*) filter (m.num_relevant > 0) as n,
-       avg(m.hit) as hit, avg(m.complete) as complete, avg(m.recall) as recall, avg(m.precision) as precision,
-       avg(m.f1) as f1, avg(m.rr) as rr, avg(m.ap) as ap, avg(m.dcg) as dcg, avg(m.ndcg) as ndcg,
-       avg(m.ndcg_exp) as ndcg_exp, avg(m.judged) as judged, sum(m.leaks)::bigint as leaks,
-       count(*) filter (m.hit = 0) as missed
+select m.run, m.label_set, m.k, s1.slice as slice_1, s2.slice as slice_2, s3.slice as slice_3, unnest(means(m))
 from asked
 join query_metrics as m on m.k = asked.cutoff and m.stage = asked.at_stage
+join chosen on chosen.query_id = m.query_id
 join label_sets as l on l.label_set = m.label_set
 join queries as q on q.query_set = l.query_set and q.query_id = m.query_id
 join query_slices as s1 on s1.query_set = l.query_set and s1.query_id = m.query_id and s1.dimension = asked.by_1
@@ -176,3 +177,38 @@ group by m.run, m.label_set, m.k, s1.slice, s2.slice, s3.slice
 union all by name   -- never a row: it has the names looked up, and refused, even where there is nothing to join
 select null as run from asked
 where concat(asked.cutoff, asked.by_1, asked.by_2, asked.by_3, asked.splits, asked.labels, asked.at_stage) is null;
+
+-- The means of every run over some queries only: those whose ids are given. What run_summary says of a split, for any
+-- choice of queries; at every cutoff unless one is named.
+create or replace macro means_of(query_ids, at_k := null, label_set := null, stage := 'final') as table
+with asked as (
+    select case when at_k is not null then known_cutoff(at_k) end as cutoff, known_label_set(label_set) as labels,
+           known_stage(stage) as at_stage
+), chosen as (
+    select distinct unnest(query_ids) as query_id
+), unlabelled as (
+    select u.run, u.label_set, count(*) as num
+    from unlabelled_queries as u join chosen on chosen.query_id = u.query_id
+    group by u.run, u.label_set
+), found as (
+    select m.run, m.stage, m.label_set, m.k, unnest(means(m))
+    from asked
+    join query_metrics as m on m.stage = asked.at_stage
+    join chosen on chosen.query_id = m.query_id
+    where m.k in (select cutoffs.k from cutoffs, asked where cutoffs.k = coalesce(asked.cutoff, cutoffs.k))
+      and (m.label_set = asked.labels
+           or asked.labels is null and m.label_set in (select current_label_sets.label_set from current_label_sets))
+    group by m.run, m.stage, m.label_set, m.k
+)
+select f.*, coalesce(u.num, 0) as unlabelled
+from found as f
+left join unlabelled as u on u.run = f.run and u.label_set = f.label_set
+union all by name   -- never a row, as above
+select null as run from asked where concat(asked.cutoff, asked.labels, asked.at_stage) is null;
+
+-- Latency and context size of every run over some queries only: what run_costs says of a split.
+create or replace macro costs_of(query_ids) as table
+select r.run, unnest(costs(r))
+from run_queries as r
+where r.query_id in (select unnest(query_ids)) and (r.latency_ms is not null or r.context_tokens is not null)
+group by r.run;

@@ -24,6 +24,8 @@ CALLS = {
     "rank_transitions": "rank_transitions('documentation_example', 'documentation_example', 5)",
     "config_diff": "config_diff('documentation_example', 'documentation_example')",
     "slices_by": "slices_by('category', 5)",
+    "means_of": "means_of(['q_sharing'])",
+    "costs_of": "costs_of(['q_sharing'])",
     "label_changes": "label_changes('documentation_example@1', 'documentation_example@1')",
 }
 """How each table macro is called on the example: DuckDB knows its columns only then."""
