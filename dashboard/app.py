@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 import streamlit as st
-from panels import empty_states, freshness, sidebar
+from panels import data_scope, empty_states, freshness, sidebar
 from panels.store_access import reading
 from rankroom.errors import StoreUnavailable
 
@@ -32,6 +32,12 @@ page = st.navigation(
             icon=":material/troubleshoot:",
             help="The failing queries of one run, by cause; each opens to show its evidence.",
         ),
+        st.Page(
+            "app_pages/data.py",
+            title="Data",
+            icon=":material/database:",
+            help="Queries, labels and documents: what there is, what changed, what is missing; adding files.",
+        ),
         st.Page("app_pages/query.py", title="Query", icon=":material/manage_search:", visibility="hidden"),
     ]
 )
@@ -40,9 +46,13 @@ try:
     with reading() as store:
         stamp = store.stamp
         state = empty_states.state_of(store)
-        filters = sidebar.choose(store, page.title) if state is None else None
+        on_data = page.title == "Data"  # it has its own filters, and stands where there is no run yet
+        if on_data:
+            filters = data_scope.choose(store) if state != empty_states.MISSING else None
+        else:
+            filters = sidebar.choose(store, page.title) if state is None else None
     freshness.watch(stamp)
-    if filters is None:
+    if filters is None and not on_data:
         empty_states.show(state)
     else:
         st.session_state["filters"] = filters
