@@ -38,6 +38,12 @@ page = st.navigation(
             icon=":material/database:",
             help="Queries, labels and documents: what there is, what changed, what is missing; adding files.",
         ),
+        st.Page(
+            "app_pages/sql.py",
+            title="SQL",
+            icon=":material/terminal:",
+            help="Any other question: the views and macros, worked examples, a result, a chart, a link.",
+        ),
         st.Page("app_pages/query.py", title="Query", icon=":material/manage_search:", visibility="hidden"),
     ]
 )
@@ -47,12 +53,13 @@ try:
         stamp = store.stamp
         state = empty_states.state_of(store)
         on_data = page.title == "Data"  # it has its own filters, and stands where there is no run yet
+        on_sql = page.title == "SQL" and state != empty_states.MISSING  # its filters are in the statement
         if on_data:
             filters = data_scope.choose(store) if state != empty_states.MISSING else None
         else:
-            filters = sidebar.choose(store, page.title) if state is None else None
+            filters = sidebar.choose(store, page.title) if state is None and not on_sql else None
     freshness.watch(stamp)
-    if filters is None and not on_data:
+    if filters is None and not on_data and not on_sql:
         empty_states.show(state)
     else:
         st.session_state["filters"] = filters
