@@ -241,6 +241,23 @@ def test_later_labels_on_a_cut_run_say_what_they_cannot_know(copied: Store) -> N
     assert ask(copied, at_100) == [("both_in", 1.0), ("late", 0.0), ("split", 0.5), ("whole", 1.0)]
 
 
+def test_each_value_is_unknown_only_where_what_was_cut_could_change_it(store: Store, tmp_path: Path) -> None:
+    """Of some gain without being relevant counts for NDCG; over 100 relevant ones, for R-precision."""
+    deep = {"q": ["a", *(f"x{i}" for i in range(150))], "many": [f"x{i}" for i in range(150)]}
+    add_small(store, tmp_path, {q: {"z": 2} for q in deep}, {"deep": deep}, options=Options(keep=100))
+    later = {"q": {"a": 2, "x149": 1}, "many": {f"x{i}": 2 for i in range(0, 120)}}
+    other = {"other": {"q": ["a"]}}
+    add_small(store, tmp_path, later, other, revision="2", relevant_from=2)
+    rescore(store, ["deep"])
+    known = (
+        "select query_id, rr, ap, ndcg, r_precision, unknown_because is null from query_scores_uncut"
+        " where run = 'deep' order by query_id"
+    )
+    assert ask(store, known) == [("many", 1.0, None, None, None, False), ("q", 1.0, 1.0, None, 1.0, False)]
+    rescore(store, ["deep"], whole_file=write_run(tmp_path / "r.trec", deep))
+    assert [row[-2:] for row in ask(store, known)] == [(1.0, True), (1.0, True)]
+
+
 def test_rescoring_keeps_what_was_known_of_a_cut_run(copied: Store) -> None:
     """Under the labels it came with everything was taken from the whole file."""
     before = contents(copied)

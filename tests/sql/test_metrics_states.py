@@ -13,8 +13,8 @@ from small_stores import add_native, add_small, ask, asked
 QUERIES: list[dict[str, Any]] = [
     {"query_id": "returned", "split": "dev"},
     {"query_id": "empty", "split": "dev"},
-    {"query_id": "error", "split": "dev"},
-    {"query_id": "timeout", "split": "held_out"},
+    {"query_id": "error", "split": "dev", "groups": []},
+    {"query_id": "timeout", "split": "held_out", "groups": ["guests"]},
     {"query_id": "left_out", "split": "held_out"},
     {"query_id": "declined", "split": "held_out"},
     {"query_id": "leaked", "groups": ["guests"]},
