@@ -27,6 +27,12 @@ page = st.navigation(
             help="Every run at one cutoff: means with n, the k-curve, first relevant ranks.",
         ),
         st.Page(
+            "app_pages/slices.py",
+            title="Slices",
+            icon=":material/grid_on:",
+            help="Runs by category, language, or whatever else tells queries apart; the worst slices first.",
+        ),
+        st.Page(
             "app_pages/failures.py",
             title="Failures",
             icon=":material/troubleshoot:",

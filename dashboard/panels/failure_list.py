@@ -26,7 +26,8 @@ LISTED = """
 """
 
 
-def _listed(filters: Filters, by_cause: bool = True) -> str:
+def listed(filters: Filters, by_cause: bool = True) -> str:
+    """The statement of all failing queries under the filters, for others to ask about."""
     conditions = filters.query_conditions()
     if by_cause and filters.cause:
         conditions.append("list_contains($cause, failures.class)")
@@ -37,7 +38,7 @@ def counts(filters: Filters) -> Question:
     """How many queries fail for which first cause, whatever causes are chosen."""
     sql = (
         "select class, count(*) as queries, count(*) filter (must_pass) as must_pass\n"
-        f"from ({_listed(filters, by_cause=False)})\ngroup by class\norder by queries desc, class"
+        f"from ({listed(filters, by_cause=False)})\ngroup by class\norder by queries desc, class"
     )
     return Question(sql, filters.values())
 
@@ -45,7 +46,7 @@ def counts(filters: Filters) -> Question:
 def page(filters: Filters, number: int) -> Question:
     """One page of the list, the gravest first."""
     sql = (
-        f"from ({_listed(filters)})\norder by {ORDER}\n"
+        f"from ({listed(filters)})\norder by {ORDER}\n"
         f"limit {PAGE_SIZE} offset {PAGE_SIZE * (max(number, 1) - 1)}"
     )
     return Question(sql, filters.values())
@@ -57,7 +58,7 @@ def neighbours(filters: Filters, query_id: str) -> Question:
         "select row_number() over listed as position, count(*) over () as total,\n"
         "       query_id, class, fact, also,\n"
         "       lag(query_id) over listed as previous, lead(query_id) over listed as next\n"
-        f"from ({_listed(filters)})\nwindow listed as (order by {ORDER})\nqualify query_id = $query"
+        f"from ({listed(filters)})\nwindow listed as (order by {ORDER})\nqualify query_id = $query"
     )
     return Question(sql, filters.values(query=query_id))
 

@@ -27,9 +27,11 @@ class Filters:
     category: tuple[str, ...] = ()
     language: tuple[str, ...] = ()
     tag: tuple[str, ...] = ()
-    must_pass: bool = False
+    must_pass: str = ""
     attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     runs: tuple[str, ...] = ()
+    run_tag: tuple[str, ...] = ()
+    settings: tuple[tuple[str, tuple[str, ...]], ...] = ()
     order: str = "ndcg"
     run: str = ""
     cause: tuple[str, ...] = ()
@@ -46,10 +48,11 @@ class Filters:
             "language": self.language,
             "tag": self.tag,
             "runs": self.runs,
+            "run_tag": self.run_tag,
             "run": self.run,
             "cause": self.cause,
-            **{f"attribute_{at}": name for at, (name, _) in enumerate(self.attributes, 1)},
-            **{f"attribute_{at}_values": values for at, (_, values) in enumerate(self.attributes, 1)},
+            **_numbered("attribute", self.attributes),
+            **_numbered("setting", self.settings),
             **more,
         }
 
@@ -69,9 +72,34 @@ class Filters:
             parts.append(f"{alias}.stage = $stage")
         if at_k:
             parts.append(f"{alias}.k = $k")
+        return " and ".join([*parts, *self.run_conditions(alias)])
+
+    @property
+    def by_run(self) -> bool:
+        """Whether some runs are chosen, by name or by what they are."""
+        return bool(self.runs or self.run_tag or self.settings)
+
+    def run_conditions(self, alias: str) -> list[str]:
+        """The conditions that leave only rows of the chosen runs."""
+        parts = []
         if self.runs:
             parts.append(f"list_contains($runs, {alias}.run)")
-        return " and ".join(parts)
+        if self.run_tag:
+            parts.append(
+                f"{alias}.run in (select runs.run from runs where list_has_any(runs.tags, $run_tag))"
+            )
+        for at in range(1, len(self.settings) + 1):
+            parts.append(
+                f"{alias}.run in (select runs.run from runs left join run_config\n"
+                f"        on run_config.run = runs.run and run_config.setting = $setting_{at}\n"
+                f"        where list_contains($setting_{at}_values, coalesce(run_config.value, '{NONE}')))"
+            )
+        return parts
+
+    def query_ids(self) -> str:
+        """The ids of the chosen queries, for the macros that take a choice of queries."""
+        conditions = ["queries.query_set = $query_set", *self.query_conditions()]
+        return f"array(select query_id from queries where {' and '.join(conditions)})"
 
     def query_conditions(self) -> list[str]:
         """The conditions on rows of `queries`."""
@@ -85,7 +113,7 @@ class Filters:
         if self.tag:
             parts.append("list_has_any(queries.tags, $tag)")
         if self.must_pass:
-            parts.append("queries.must_pass")
+            parts.append("queries.must_pass" if self.must_pass == "true" else "not queries.must_pass")
         for at in range(1, len(self.attributes) + 1):
             value = f"coalesce(queries.attributes[$attribute_{at}], '{NONE}')"
             parts.append(f"list_contains($attribute_{at}_values, {value})")
@@ -114,8 +142,19 @@ class Filters:
             if chosen := getattr(self, name):
                 found.append((name, " or ".join(chosen)))
         if self.must_pass:
-            found.append(("", "must pass only"))
+            found.append(("must pass", "yes" if self.must_pass == "true" else "no"))
         found += [(name, " or ".join(chosen)) for name, chosen in self.attributes]
         if self.runs:
             found.append(("chosen runs", len(self.runs)))
+        if self.run_tag:
+            found.append(("runs tagged", " or ".join(self.run_tag)))
+        found += [(f"runs with {name}", " or ".join(chosen)) for name, chosen in self.settings]
         return found
+
+
+def _numbered(kind: str, chosen: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, Value]:
+    """Names from data and their chosen values, as parameters with a number instead of the name."""
+    return {
+        **{f"{kind}_{at}": name for at, (name, _) in enumerate(chosen, 1)},
+        **{f"{kind}_{at}_values": values for at, (_, values) in enumerate(chosen, 1)},
+    }

@@ -6,40 +6,23 @@ import altair as alt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from panels import chart_style, words
+from panels import chart_style, means, words
 from panels.filters import Filters
 from panels.question import Question
 
 METRICS = ("hit", "recall", "precision")
 
-SUMMARY = """
-select summary.run, summary.k, summary.n, summary.hit, summary.recall, summary.precision
-from {view} as summary
-where {scope} and summary.split = $split
-order by summary.run, summary.k
-"""
-
-CHOSEN_QUERIES = """
-select scores.run, scores.k, count(*) filter (num_relevant > 0) as n,
-       avg(hit) as hit, avg(recall) as recall, avg(precision) as precision
-from {view} as scores
-{join}
-where {scope}
-group by scores.run, scores.k
-order by scores.run, scores.k
+CURVE = """
+select means.run, means.k, means.n, means.hit, means.recall, means.precision
+from {source}
+{where}order by means.run, means.k
 """
 
 
 def question(filters: Filters) -> Question:
     """The three means of every run at every cutoff."""
-    if filters.by_query:
-        sql = CHOSEN_QUERIES.format(
-            view=filters.view("query_scores"),
-            join=filters.join_queries("scores"),
-            scope=filters.scope("scores", at_k=False),
-        )
-    else:
-        sql = SUMMARY.format(view=filters.view("run_summary"), scope=filters.scope("summary", at_k=False))
+    source, where = means.source(filters, at_k=False)
+    sql = CURVE.format(source=source, where=f"where {where}\n" if where else "")
     return Question(sql, filters.values())
 
 

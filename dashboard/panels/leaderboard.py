@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from panels import words
+from panels import means, words
 from panels.filters import Filters
 from panels.question import Question
 from panels.store_access import Row
@@ -10,63 +10,32 @@ from panels.store_access import Row
 MEANS = ("ndcg", "hit", "recall", "precision", "rr", "ap", "complete", "f1")
 COUNTS = ("missed", "left_out", "empty", "errored", "no_answer", "unlabelled", "leaks")
 
-# The aggregates of the view run_summary, for a choice of queries of which the store keeps no summary.
-CHOSEN_QUERIES = """
-    select scores.run,
-           count(*) filter (num_relevant > 0) as n,
-           avg(ndcg) as ndcg, avg(hit) as hit, avg(recall) as recall, avg(precision) as precision,
-           avg(rr) as rr, avg(ap) as ap, avg(complete) as complete, avg(f1) as f1, avg(judged) as judged,
-           count(*) filter (hit = 0) as missed,
-           count(*) filter (outcome = 'left_out') as left_out,
-           count(*) filter (outcome = 'empty') as empty,
-           count(*) filter (outcome in ('error', 'timeout')) as errored,
-           count(*) filter (num_relevant = 0) as no_answer,
-           (select count(*) from unlabelled_queries
-            {unlabelled_join}
-            where unlabelled_queries.run = scores.run
-              and unlabelled_queries.label_set = $label_set) as unlabelled,
-           sum(leaks)::bigint as leaks,
-           avg(least(num_relevant, k) / k) filter (num_relevant > 0) as precision_ceiling,
-           avg(least(num_relevant, k) / num_relevant) filter (num_relevant > 0) as recall_ceiling,
-           avg((num_relevant <= k)::integer) filter (num_relevant > 0) as complete_ceiling,
-           avg(2 * least(num_relevant, k) / (k + num_relevant)) filter (num_relevant > 0) as f1_ceiling,
-           avg(least(num_relevant, k) / num_relevant) filter (num_relevant > 0) as ap_ceiling
-    from {view} as scores
-    {join}
-    where {scope}
-    group by scores.run
-"""
+COSTS = ("latency_p50_ms", "latency_p95_ms", "context_tokens_mean")
 
 BOARD = """
 select means.run, runs.created, runs.series, means.n,
        {means},
        means.judged, {counts},
-       {ceilings}
+       {ceilings}{costs}
 from {source}
 join runs on runs.run = means.run
-{where}order by means.{order} desc nulls last, means.run
+{join_costs}{where}order by means.{order} desc nulls last, means.run
 """
 
 
-def question(filters: Filters) -> Question:
-    """The rows of the leaderboard, best first."""
-    if filters.by_query:
-        chosen = CHOSEN_QUERIES.format(
-            view=filters.view("query_scores"),
-            join=filters.join_queries("scores"),
-            scope=filters.scope("scores"),
-            unlabelled_join=filters.join_queries("unlabelled_queries"),
-        )
-        source, where = f"({chosen}) as means", ""
-    else:
-        source = f"{filters.view('run_summary')} as means"
-        where = f"where {filters.scope('means')} and means.split = $split\n"
+def question(filters: Filters, costs: bool = False) -> Question:
+    """The rows of the leaderboard, best first; with what each run took, if asked."""
+    source, where = means.source(filters)
     sql = BOARD.format(
         source=source,
-        where=where,
+        where=f"where {where}\n" if where else "",
         means=", ".join(f"means.{name}" for name in MEANS),
         counts=", ".join(f"means.{name}" for name in COUNTS),
         ceilings=", ".join(f"means.{name}_ceiling" for name in words.CEILINGS),
+        costs=",\n       costs.n_timed, costs.n_context, " + ", ".join(f"costs.{name}" for name in COSTS)
+        if costs
+        else "",
+        join_costs=means.join_costs(filters) if costs else "",
         order=filters.order,
     )
     return Question(sql, filters.values())
@@ -75,7 +44,9 @@ def question(filters: Filters) -> Question:
 def sentence(rows: list[Row], filters: Filters) -> str:
     """Which run leads, as Markdown: the answer to the question that the page asks."""
     name = words.metric(filters.order, filters.k)
-    if not rows and not filters.by_query and not filters.runs:
+    if not rows and filters.by_run and not filters.by_query:
+        return "No run is left under these filters."
+    if not rows and not filters.by_query:
         labels, split = words.quoted(filters.label_set), words.quoted(filters.split)
         return f"No run has scores under {labels} in the split {split}."
     ranked = [row for row in rows if row[filters.order] is not None]

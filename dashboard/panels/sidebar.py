@@ -7,14 +7,18 @@ from dataclasses import replace
 
 import streamlit as st
 
-from panels import failure_list, leaderboard
+from panels import failure_list, leaderboard, slice_links
 from panels.filters import ALL, NONE, Filters
 from panels.question import Question
 from panels.store_access import Reader
 from panels.words import METRICS, failure_class, quoted
 
+PAGES_OF_RUNS = ("Runs", "Slices")
+"""Pages about many runs at once: under any labels and at any stage, and runs are chosen by what they are."""
+
 DEFAULT_K = 5
 DEFAULT_SPLIT = "dev"
+MUST_PASS = (ALL, "true", "false")
 
 DATA_SETS = Question(
     """
@@ -68,6 +72,28 @@ group by run_stages.stage
 order by run_stages.stage <> 'final', max(run_stages.position) desc, run_stages.stage
 """
 
+RUN_TAGS = """
+select distinct unnest(runs.tags) as tag
+from runs join scorings on scorings.run = runs.run
+where scorings.label_set = $label_set
+order by tag
+"""
+
+# A setting is something to choose runs by where they differ in it, and not each has a value of its own.
+SETTING_VALUES = f"""
+with scored as (
+    select run from scorings where label_set = $label_set
+), settings as (
+    select distinct run_config.setting from run_config join scored on scored.run = run_config.run
+)
+select settings.setting as name, coalesce(run_config.value, '{NONE}') as value
+from settings cross join scored
+left join run_config on run_config.run = scored.run and run_config.setting = settings.setting
+group by name, value
+qualify count(*) over (partition by name) between 2 and 20
+order by name, value = '{NONE}', try_cast(value as double) nulls last, value
+"""
+
 RUNS = """
 select run from scorings where label_set = $label_set order by run
 """
@@ -78,7 +104,8 @@ def choose(store: Reader, page: str) -> Filters | None:
     sets = store.rows(DATA_SETS)
     if not sets:
         return None
-    on_runs = page == "Runs"
+    on_runs = page in PAGES_OF_RUNS
+    slice_links.arrive(page)
     with st.sidebar:
         names = list(dict.fromkeys(str(row["name"]) for row in sets))
         data = names[0]
@@ -101,7 +128,8 @@ def choose(store: Reader, page: str) -> Filters | None:
             filters = replace(filters, stage=_stage(store, filters))
         filters = _query_filters(store, filters)
         if on_runs:
-            return _run_filters(store, filters)
+            filters = _run_filters(store, filters)
+            return replace(filters, order=_order()) if page == "Runs" else filters
         with run_slot:
             filters = _one_run(store, filters)
         return _cause(store, filters)
@@ -144,15 +172,17 @@ def _query_filters(store: Reader, filters: Filters) -> Filters:
         language=_several("Language", "language", options.get("language", [])),
         tag=_several("Tag", "tag", options.get("tag", [])),
     )
-    must_pass = len(options.get("must_pass", [])) > 1 and st.toggle(
-        "Must pass only", key="must_pass", bind="query-params"
-    )
+    must_pass = ALL
+    if len(options.get("must_pass", [])) > 1:
+        must_pass = st.selectbox("Must pass", MUST_PASS, key="must_pass", bind="query-params") or ALL
     attributes = _options(store, Question(ATTRIBUTE_VALUES, filters.values()))
     chosen = [
         (name, _several(quoted(name), f"attribute.{name}", values)) for name, values in attributes.items()
     ]
     return replace(
-        filters, must_pass=must_pass, attributes=tuple((name, values) for name, values in chosen if values)
+        filters,
+        must_pass="" if must_pass == ALL else must_pass,
+        attributes=tuple((name, values) for name, values in chosen if values),
     )
 
 
@@ -173,15 +203,36 @@ def _several(label: str, key: str, options: list[str], shown: Callable[[str], st
 
 
 def _run_filters(store: Reader, filters: Filters) -> Filters:
-    """Which runs the leaderboard holds, and what it is ordered by."""
+    """Which runs the page holds: by name, by their tags, by the settings in which they differ."""
     names = store.column(Question(RUNS, filters.values()))
-    runs: tuple[str, ...] = ()
-    if len(names) > 1:
-        runs = tuple(st.multiselect("Runs", names, key="runs", bind="query-params", placeholder="All"))
-    order = st.selectbox(
-        "Order by", list(METRICS), format_func=METRICS.__getitem__, key="order", bind="query-params"
+    if len(names) < 2:
+        return filters
+    runs = tuple(st.multiselect("Runs", names, key="runs", bind="query-params", placeholder="All"))
+    tags = _several("Tags of runs", "run_tag", store.column(Question(RUN_TAGS, filters.values())))
+    return replace(filters, runs=runs, run_tag=tags, settings=_settings(store, filters))
+
+
+def _settings(store: Reader, filters: Filters) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The chosen values of every setting that differs between runs, folded away unless some are chosen."""
+    settings = _options(store, Question(SETTING_VALUES, filters.values()))
+    if not settings:
+        return ()
+    in_link = any(st.session_state.get(f"setting.{name}") for name in settings) or any(
+        key.startswith("setting.") for key in st.query_params
     )
-    return replace(filters, runs=runs, order=order)
+    with st.expander("Settings of runs", expanded=in_link):
+        chosen = [
+            (name, _several(quoted(name), f"setting.{name}", values)) for name, values in settings.items()
+        ]
+    return tuple((name, values) for name, values in chosen if values)
+
+
+def _order() -> str:
+    """What the leaderboard is ordered by."""
+    metrics = list(METRICS)
+    return st.selectbox(
+        "Order by", metrics, format_func=METRICS.__getitem__, key="order", bind="query-params"
+    )
 
 
 def _one_run(store: Reader, filters: Filters) -> Filters:
@@ -222,8 +273,10 @@ def current() -> Filters:
 
 def reset_filters() -> None:
     """Choose all queries and runs again, but stay within the split: from the callback of a button."""
-    for key in st.session_state:
-        if key in ("category", "language", "tag", "runs", "cause") or str(key).startswith("attribute."):
+    for key in map(str, st.session_state):
+        if key in ("category", "language", "tag", "runs", "run_tag", "cause") or key.startswith(
+            ("attribute.", "setting.")
+        ):
             st.session_state[key] = []
     if "must_pass" in st.session_state:
-        st.session_state["must_pass"] = False
+        st.session_state["must_pass"] = ALL

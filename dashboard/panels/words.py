@@ -16,6 +16,9 @@ METRICS = {
 }
 """Metrics that a leaderboard can be ordered by, with the name of their mean."""
 
+SLICED = METRICS | {"ndcg_exp": "NDCG (gain 2^grade - 1)"}
+"""Metrics that slices can be looked at by."""
+
 CEILINGS = ("precision", "recall", "complete", "f1", "ap")
 """Metrics whose mean may have a ceiling below 1 under the labels."""
 
@@ -37,6 +40,9 @@ COLUMNS = {
     "no_answer": "Queries that nothing answers by the labels. They are outside every mean.",
     "unlabelled": "Queries without any label. They are outside every mean.",
     "leaks": "Documents in the first k that the query's user may not read. 0 is the only good value.",
+    "latency_p50_ms": "Median latency of the queries that ran to their end and recorded one.",
+    "latency_p95_ms": "95 % of the queries that ran to their end, and recorded a latency, took no longer.",
+    "context_tokens_mean": "Mean size of the context that reached the prompt, where it was recorded.",
 }
 """What the columns of a leaderboard hold."""
 
@@ -65,7 +71,7 @@ MARKS = {
 
 def metric(name: str, k: int) -> str:
     """The mean of a metric at a cutoff, as people write it: NDCG@5."""
-    return f"{METRICS[name]}@{k}"
+    return f"{SLICED[name]}@{k}"
 
 
 def failure_class(name: str) -> str:
@@ -87,6 +93,19 @@ def failure_phrase(name: str) -> str:
 def number(value: object) -> str:
     """A metric with three decimals; a dash where it has no value."""
     return f"{value:.3f}" if isinstance(value, int | float) else "–"
+
+
+def signed(value: object) -> str:
+    """A difference with three decimals and its sign; a dash where it has no value."""
+    if not isinstance(value, int | float):
+        return "–"
+    return f"{value:+.3f}".replace("-", "−") if f"{abs(value):.3f}" != "0.000" else "0.000"
+
+
+def clipped(text: object, most: int = 60) -> str:
+    """A text on one line, cut where it is longer than there is room for."""
+    line = re.sub(r"\s+", " ", str(text)).strip()
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def count(number_of: object, one: str, many: str = "") -> str:

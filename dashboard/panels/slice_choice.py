@@ -1,0 +1,130 @@
+"""What the Slices page shows: by what queries are sliced, what stands side by side, and what is thin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from panels import words
+from panels.filters import Filters
+from panels.layout import answer
+from panels.question import Question
+from panels.sidebar import SETTING_VALUES
+from panels.store_access import Reader
+
+RUNS = "runs"
+DEFAULT_THIN = 10
+
+DIMENSIONS = """
+select dimension
+from query_slices
+where query_set = $query_set
+group by dimension
+order by list_position(['category', 'language'], dimension) nulls last,
+         dimension in ('must_pass', 'tag'), dimension
+"""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """By which dimension of the queries the rows of the map are made, and what its columns are.
+
+    `second` is another dimension, with a map for each run; without one each column is a run, and with a
+    `setting` the runs stand together that have the same value of it.
+    """
+
+    metric: str
+    rows: str
+    second: str = ""
+    setting: str = ""
+    thin: int = DEFAULT_THIN
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """What makes a slice."""
+        return (self.rows, self.second) if self.second else (self.rows,)
+
+
+def dimensions(store: Reader, filters: Filters) -> list[str]:
+    """What the queries of this data set can be sliced by."""
+    return store.column(Question(DIMENSIONS, filters.values()))
+
+
+def choose(store: Reader, filters: Filters, possible: list[str]) -> Choice:
+    """The choice as the reader makes it, above the picture; it is part of the URL."""
+    found = store.rows(Question(SETTING_VALUES, filters.values()))
+    settings = [f"setting {name}" for name in dict.fromkeys(str(row["name"]) for row in found)]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        metric = st.selectbox(
+            "Metric",
+            list(words.SLICED),
+            format_func=words.SLICED.__getitem__,
+            key="metric",
+            bind="query-params",
+            width=170,
+        )
+        rows = st.selectbox("Rows", possible, key="rows", bind="query-params", width=170) or possible[0]
+        others = [name for name in possible if name != rows]
+        columns = [*others[:1], RUNS, *others[1:], *settings]
+        across = (
+            st.selectbox(
+                "Columns",
+                columns,
+                key="columns",
+                bind="query-params",
+                width=220,
+                help="Another dimension of the queries, with a map for each run; or the runs; or a setting "
+                "of the runs, which groups them by its value.",
+            )
+            or RUNS
+        )
+        thin = st.number_input(
+            "Thin below n",
+            min_value=1,
+            max_value=1000,
+            value=DEFAULT_THIN,
+            step=1,
+            key="thin",
+            bind="query-params",
+            width=140,
+            help="A mean over fewer queries is shown in grey, and never named as the worst.",
+        )
+    return Choice(
+        metric=metric,
+        rows=rows,
+        second=across if across in others else "",
+        setting=across.removeprefix("setting ") if across in settings and across not in others else "",
+        thin=int(thin),
+    )
+
+
+def one_run(runs: list[str]) -> str:
+    """The run whose worst slices are named and listed: the best one unless another is chosen."""
+    if len(runs) == 1:
+        return runs[0]
+    return (
+        st.selectbox(
+            "Worst slices of",
+            runs,
+            key="of_run",
+            bind="query-params",
+            width=320,
+            help="The run that the sentence above and the list below are about.",
+        )
+        or runs[0]
+    )
+
+
+def say_nothing_to_slice_by() -> None:
+    """What a data set needs before it has slices."""
+    answer("The queries of this data set say nothing that they could be sliced by.")
+    st.markdown(
+        "Slices come from what `queries.jsonl` says of each query: its `category`, `language`, `tags`, "
+        "`must_pass`, and any further field, such as a product or a channel. Queries that come from TREC "
+        "labels are ids only. A native folder with the same query ids brings the rest:"
+    )
+    st.code(
+        '{"query_id": "q_export", "text": "How do I export?", "category": "how_to", "language": "en"}',
+        language="json",
+    )
