@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import altair as alt
@@ -13,8 +14,9 @@ from panels import chart_style, words
 
 BARS, LINES, POINTS = "bars", "lines", "points"
 MARKS = (BARS, LINES, POINTS)
-MOST_BARS = 40
+MOST_BARS = 60
 MOST_ROWS = 3_000
+LEGEND_COLUMNS = 4
 NOTHING = ""
 
 
@@ -25,8 +27,6 @@ class Columns:
     numbers: tuple[str, ...]
     times: tuple[str, ...]
     names: tuple[str, ...]
-    few: tuple[str, ...]
-    """Of the names, those with so few values that each can have its colour."""
 
     @property
     def drawable(self) -> tuple[str, ...]:
@@ -48,10 +48,10 @@ def columns_of(table: pa.Table) -> Columns:
     """The columns of a result that can be drawn."""
     kinds: dict[str, list[str]] = {"number": [], "time": [], "name": []}
     for field in table.schema:
-        if (kind := _kind(field.type)) and table.column(field.name).null_count < table.num_rows:
+        kind = _kind(field.type)
+        if kind and _drawn(table.column(field.name), kind).null_count < table.num_rows:
             kinds[kind].append(field.name)
-    few = [name for name in kinds["name"] if _num_values(table, name) <= chart_style.MOST_RUNS]
-    return Columns(tuple(kinds["number"]), tuple(kinds["time"]), tuple(kinds["name"]), tuple(few))
+    return Columns(tuple(kinds["number"]), tuple(kinds["time"]), tuple(kinds["name"]))
 
 
 def proposal(table: pa.Table, columns: Columns) -> Choice | None:
@@ -62,11 +62,10 @@ def proposal(table: pa.Table, columns: Columns) -> Choice | None:
     numbers = [name for name in columns.numbers if name not in over]
     measured = [name for name in numbers if _is_fraction(table, name)] or numbers
     if over and measured:
-        colour = next((name for name in columns.few if _num_values(table, name) > 1), NOTHING)
-        return Choice(over[0], measured[0], LINES, colour)
+        return Choice(over[0], measured[0], LINES, _beside(table, columns, over[0]))
     if columns.names and measured:
         x = max(columns.names, key=lambda name: _num_values(table, name))
-        return Choice(x, measured[0], BARS, _colour_beside(table, columns, x))
+        return Choice(x, measured[0], BARS, _beside(table, columns, x))
     if len(columns.numbers) > 1:
         return Choice(columns.numbers[0], columns.numbers[1], POINTS)
     return None
@@ -77,6 +76,9 @@ def chart(table: pa.Table, columns: Columns, choice: Choice) -> chart_style.Char
     frame = _frame(table, columns, choice)
     is_across = choice.mark == BARS and choice.x in columns.names
     x, y = _axis(choice.x, "x", columns, choice.mark), _axis(choice.y, "y", columns, choice.mark)
+    if choice.x == "k" and choice.mark != BARS and (cutoffs := _cutoffs(frame)):
+        x["scale"] = alt.Scale(type="log", nice=False, domain=[cutoffs[0] * 0.88, cutoffs[-1] * 1.13])
+        x["axis"] = alt.Axis(values=cutoffs, format="d", grid=False, labelOverlap=False)
     tooltip = [
         alt.Tooltip(_typed(choice.x, "x", columns), title=choice.x),
         alt.Tooltip(_typed(choice.y, "y", columns), title=choice.y),
@@ -87,26 +89,24 @@ def chart(table: pa.Table, columns: Columns, choice: Choice) -> chart_style.Char
         "tooltip": tooltip,
     }
     if choice.colour != NOTHING:
-        values = _values(frame)
+        values = [str(value) for value in pc.unique(frame.column("colour")).to_pylist()]
+        colours = [*chart_style.RUN_COLOURS[: len(values)], chart_style.UNDECIDED][: len(values)]
+        shapes = [*chart_style.RUN_SHAPES[: len(values)], "stroke"][: len(values)]
+        legend = alt.Legend(title=choice.colour, orient="bottom", columns=LEGEND_COLUMNS, labelLimit=220)
         encoding["color"] = alt.Color(
-            "colour:N",
-            scale=alt.Scale(domain=values, range=list(chart_style.RUN_COLOURS[: len(values)])),
-            legend=alt.Legend(title=choice.colour, orient="bottom", columns=4, labelLimit=220),
+            "colour:N", scale=alt.Scale(domain=values, range=colours), legend=legend
         )
-        tooltip.append(alt.Tooltip("colour:N", title=choice.colour))
+        encoding["detail"] = "group:N"
+        tooltip.append(alt.Tooltip("group:N", title=choice.colour))
         if choice.mark == BARS:
-            encoding["yOffset" if is_across else "xOffset"] = (alt.YOffset if is_across else alt.XOffset)(
-                "colour:N", scale=alt.Scale(domain=values)
-            )
+            channel = alt.YOffset if is_across else alt.XOffset
+            encoding["yOffset" if is_across else "xOffset"] = channel("group:N", sort=None)
         else:
             encoding["shape"] = alt.Shape(
-                "colour:N",
-                scale=alt.Scale(domain=values, range=list(chart_style.RUN_SHAPES[: len(values)])),
+                "colour:N", scale=alt.Scale(domain=values, range=shapes), legend=legend
             )
-    height = 340
-    if is_across:
-        height = 90 + frame.num_rows * (16 if choice.colour != NOTHING else 22)
-    return _marked(chart_style.Chart(frame, **chart_style.look(max(220, height))), choice).encode(**encoding)
+    look = chart_style.look(_height(frame, is_across))
+    return _marked(chart_style.Chart(frame, **look), choice).encode(**encoding)
 
 
 def alt_text(table: pa.Table, columns: Columns, choice: Choice) -> str:
@@ -127,8 +127,8 @@ def remarks(table: pa.Table, columns: Columns, choice: Choice) -> str:
     if (missing := table.num_rows - _complete(table, columns, choice).num_rows) > 0:
         rows = words.count(missing, "row")
         parts.append(f"{rows} without one of the values {'is' if missing == 1 else 'are'} left out.")
-    keys = [name for name in ("x", "colour") if name in frame.column_names]
-    if choice.mark != POINTS and frame.group_by(keys).aggregate([]).num_rows < frame.num_rows:
+    keys = [name for name in ("x", "group") if name in frame.column_names]
+    if choice.mark != POINTS and _num(frame, *keys) < frame.num_rows:
         parts.append(
             "Several rows share a place: bars are stacked there and lines go up and down. "
             "Group the rows, or draw points."
@@ -143,6 +143,27 @@ def _marked(plain: chart_style.Chart, choice: Choice) -> chart_style.Chart:
     if choice.mark == LINES:
         return plain.mark_line(point={"filled": True, "size": 46}, **alone)
     return plain.mark_point(filled=True, size=56, opacity=0.75, **alone)
+
+
+def _height(frame: pa.Table, is_across: bool) -> int:
+    """Room for every bar, and for the legend below."""
+    is_coloured = "group" in frame.column_names
+    legend = 30 + 22 * ceil(_num(frame, "colour") / LEGEND_COLUMNS) if is_coloured else 0
+    if not is_across:
+        return 340 + legend
+    each = max(22, 9 * _num(frame, "group")) if is_coloured else 22
+    return max(200, min(1200, 80 + each * _num(frame, "x"))) + legend
+
+
+def _cutoffs(frame: pa.Table) -> list[float]:
+    """The cutoffs that are there, if they are those of metrics: few, and from 1 on."""
+    values: list[float] = sorted(pc.unique(frame.column("x")).to_pylist())
+    return values if 1 < len(values) <= 20 and values[0] >= 1 else []
+
+
+def _num(frame: pa.Table, *names: str) -> int:
+    """How many different values the columns have, taken together."""
+    return int(frame.select(list(names)).group_by(list(names)).aggregate([]).num_rows)
 
 
 def _axis(name: str, field: str, columns: Columns, mark: str) -> dict[str, Any]:
@@ -171,27 +192,31 @@ def _frame(table: pa.Table, columns: Columns, choice: Choice) -> pa.Table:
 def _complete(table: pa.Table, columns: Columns, choice: Choice) -> pa.Table:
     wanted = {"x": choice.x, "y": choice.y}
     if choice.colour != NOTHING:
-        wanted["colour"] = choice.colour
-    drawn = pa.table(
-        {
-            field: _drawn(table.column(name), name in columns.numbers, name in columns.names)
-            for field, name in wanted.items()
-        }
-    )
-    return drawn.drop_null()
+        wanted["group"] = choice.colour
+    frame = pa.table(
+        {field: _drawn(table.column(name), _kind(table.column(name).type)) for field, name in wanted.items()}
+    ).drop_null()
+    if choice.colour != NOTHING:
+        frame = frame.append_column("colour", _coloured(frame.column("group")))
+    return frame
 
 
-def _drawn(column: pa.ChunkedArray, is_number: bool, is_name: bool) -> pa.ChunkedArray:
+def _coloured(groups: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The groups by the name in the legend: those that there is no colour left for are one."""
+    values = pc.unique(groups)
+    if len(values) <= chart_style.MOST_RUNS:
+        return groups
+    front = values.slice(0, chart_style.MOST_RUNS)
+    others = words.count(len(values) - len(front), "other")
+    return pc.if_else(pc.is_in(groups, front), groups, others)
+
+
+def _drawn(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
     """The values as a browser draws them: no number there is longer than a double."""
-    if is_number:
+    if kind == "number":
         floats = column.cast(pa.float64(), safe=False)
         return pc.if_else(pc.is_finite(floats), floats, pa.scalar(None, pa.float64()))
-    return column.cast(pa.string()) if is_name else column
-
-
-def _values(frame: pa.Table) -> list[str]:
-    """The values that have a colour each, in the order of the rows."""
-    return [str(value) for value in pc.unique(frame.column("colour")).to_pylist()]
+    return column.cast(pa.string()) if kind == "name" else column
 
 
 def _kind(sort: pa.DataType) -> str:
@@ -205,20 +230,20 @@ def _kind(sort: pa.DataType) -> str:
     return "name" if types.is_dictionary(sort) else ""
 
 
-def _num_values(table: pa.Table, name: str) -> int:
-    return int(pc.count_distinct(_plain(table.column(name))).as_py())
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+def _num_values(table: pa.Table, *names: str) -> int:
+    """The same of columns of a result, as they are drawn."""
+    return _num(
+        pa.table({name: _drawn(table.column(name), _kind(table.column(name).type)) for name in names}), *names
+    )
 
 
 def _is_fraction(table: pa.Table, name: str) -> bool:
     return pa.types.is_floating(table.schema.field(name).type)
 
 
-def _colour_beside(table: pa.Table, columns: Columns, x: str) -> str:
-    """A second column of names, where the first alone does not tell rows apart."""
+def _beside(table: pa.Table, columns: Columns, x: str) -> str:
+    """The column of names that tells apart best the rows which share an x."""
     if _num_values(table, x) == table.num_rows:
         return NOTHING
-    return next((name for name in columns.few if name != x and _num_values(table, name) > 1), NOTHING)
+    others = [name for name in columns.names if name != x and _num_values(table, name) > 1]
+    return max(others, key=lambda name: _num_values(table, x, name), default=NOTHING)

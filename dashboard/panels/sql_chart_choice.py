@@ -36,7 +36,7 @@ def _choose(table: pa.Table, columns: Columns, proposed: Choice) -> Choice:
         y = st.selectbox(
             "Value", columns.numbers, index=columns.numbers.index(proposed.y), key=f"chart_y_{result}"
         )
-        colours = (NOTHING, *columns.few)
+        colours = (NOTHING, *columns.names)
         colour = st.selectbox(
             "Colour",
             range(len(colours)),

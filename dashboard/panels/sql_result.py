@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 import streamlit as st
@@ -24,12 +26,10 @@ MOST_ROWS = 14
 HEADINGS = {
     "refused": "Not run.",
     "failed": "DuckDB could not run this.",
-    "time": "Stopped: it took too long.",
-    "memory": "Stopped: it needed too much memory.",
-    "size": "Stopped: the result is too large.",
-    "busy": "Not run yet.",
     "unavailable": "Not run: the store could not be had.",
+    "broken": "It gave no answer.",
 }
+"""What stands above a message that can have data in it; the other messages are whole sentences of ours."""
 
 
 def show_rows(shown: Shown, answer: Answer, stamp: Stamp) -> None:
@@ -47,11 +47,7 @@ def show_rows(shown: Shown, answer: Answer, stamp: Stamp) -> None:
             placeholder="NULL",
             lazy=False,
             alt=f"The result of the statement: {summary(answer)}",
-            column_config={
-                field.name: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss", timezone="UTC")
-                for field in table.schema
-                if pa.types.is_timestamp(field.type)
-            },
+            column_config={name: config for name in table.column_names if (config := _config(table, name))},
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
@@ -81,13 +77,13 @@ def show_rows(shown: Shown, answer: Answer, stamp: Stamp) -> None:
 
 def show_error(shown: Shown, error: StatementError) -> None:
     """What is wrong, and where."""
-    heading = HEADINGS.get(error.kind, "It gave no answer.")
+    heading = HEADINGS.get(error.kind)
     where = f" Line {error.line}, column {error.column}." if error.line else ""
-    st.error(heading + where, icon=":material/block:")
+    st.error(f"{heading}{where}" if heading else str(error), icon=":material/block:")
     if error.kind == "failed":
         pointer = pointed(shown.statement, error)
         st.code(f"{error}\n\n{pointer}" if pointer else str(error), language=None, wrap_lines=not pointer)
-    else:
+    elif heading:
         st.text(str(error))
 
 
@@ -135,6 +131,23 @@ def as_text(table: pa.Table, only: Callable[[pa.DataType], bool] = lambda _: Tru
         con.execute("set TimeZone = 'UTC'")
         texts = con.from_arrow(numbered).project(", ".join(columns)).to_arrow_table()
     return texts.rename_columns(table.column_names)
+
+
+def _config(table: pa.Table, name: str) -> Any:
+    """How a column is shown, where the browser's own way would not do."""
+    column = table.column(name)
+    if pa.types.is_timestamp(column.type):
+        return st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss", timezone="UTC")
+    if pa.types.is_floating(column.type) and _reads_as_metric(column):
+        return st.column_config.NumberColumn(format="%.3f")
+    return None
+
+
+def _reads_as_metric(column: pa.ChunkedArray) -> bool:
+    """Whether three decimals show each value: metrics, shares and their differences."""
+    sizes = pc.abs(column)
+    span = pc.min_max(sizes.filter(pc.greater(sizes, 0))).as_py()
+    return span["max"] is not None and span["min"] >= 0.001 and span["max"] <= 1
 
 
 def _is_awkward(sort: pa.DataType) -> bool:
