@@ -8,8 +8,8 @@ from pathlib import Path
 from rankroom import scoring
 from rankroom.adding import Added, Adding, DatasetFacts, Options, Progress, RunFacts
 from rankroom.errors import UsageError
-from rankroom.faults import Fault
-from rankroom.names import run_name, versioned
+from rankroom.faults import Fault, clip
+from rankroom.names import NAME_EXPECTED, UTF8_EXPECTED, is_name, is_utf8, run_name, versioned
 from rankroom.readers import native, trec
 from rankroom.store import Store
 
@@ -24,6 +24,8 @@ def add_folder(
     Raises Refused, with all faults, and then stores nothing.
     """
     folder = Path(folder)
+    _check_paths(folder)
+    _check_keep(options)
     with Adding(store, options or Options(), progress) as adding:
         con, report = adding.con, adding.report
         adding.progress("reading the data set", 0, 0)
@@ -95,8 +97,17 @@ def add_trec(
     """
     if relevant_from < 1:
         raise UsageError(f"--relevant-from must be at least 1, and is {relevant_from}")
+    if relevant_from > trec.LIMIT:
+        raise UsageError(
+            f"--relevant-from must be at most {trec.LIMIT}, the highest grade, and is {relevant_from}"
+        )
+    for option, given in (("--dataset", dataset), ("--revision", revision)):
+        if not is_name(given):
+            raise UsageError(f"{option}: {NAME_EXPECTED}, and not {given!r}")
     files = [Path(run) for run in runs]
     names = _names(files, name)
+    _check_paths(*files, labels)
+    _check_keep(options)
     with Adding(store, options or Options(), progress) as adding:
         adding.progress("reading the labels", 0, 0)
         trec.read_qrels(adding.con, labels, "qrels", adding.report)
@@ -108,7 +119,21 @@ def add_trec(
         return adding.finish()
 
 
+def _check_paths(*paths: str | Path) -> None:
+    """A file's name goes into the store, whose texts are UTF-8."""
+    for path in paths:
+        if not is_utf8(path):
+            raise UsageError(f"{path}: {UTF8_EXPECTED}")
+
+
+def _check_keep(options: Options | None) -> None:
+    if options and options.keep is not None and options.keep > scoring.MOST_KEPT:
+        raise UsageError(f"--keep must be at most {scoring.MOST_KEPT:,}, and is {options.keep:,}")
+
+
 def _names(files: list[Path], name: str | None) -> list[str]:
+    if name == "":
+        raise UsageError("--name: a run needs a name that is not empty")
     if name is not None and len(files) != 1:
         raise UsageError(f"--name names one run, and {len(files)} files are given")
     names = [name] if name is not None else [run_name(file) for file in files]
@@ -186,8 +211,8 @@ def _shares_queries(adding: Adding, run: str, file: Path, labels: str) -> bool:
             Fault(
                 str(file),
                 "no_common_queries",
-                f'no query of this run is in {labels}: ids look like "{run_example}" here and'
-                f' "{label_example}" there',
+                f'no query of this run is in {labels}: ids look like "{clip(run_example)}" here and'
+                f' "{clip(label_example)}" there',
             )
         )
     return bool(common)

@@ -278,7 +278,7 @@ def show(
         typer.Option(
             "--by",
             metavar="NAME,...",
-            help="Slice by one to three of: category, language, split, must_pass, tag, or an attribute.",
+            help="Slice by one to three of: category, language, must_pass, tag, or an attribute.",
         ),
     ] = None,
     json: JsonOption = False,

@@ -25,7 +25,7 @@ class Fault:
         what = " ".join(
             part
             for part in (
-                self.field and f"field {self.field}",
+                self.field and f"field {clip(self.field)}",
                 None if self.value is None else f"value {clip(self.value)!r}",
             )
             if part

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -28,6 +28,10 @@ class Rescored:
     label_set: str
 
 
+class RunGone(UsageError):
+    """Another process removed the run."""
+
+
 def rescore(
     store: Store,
     runs: Sequence[str] = (),
@@ -42,8 +46,7 @@ def rescore(
     `cutoffs` are added to those of the store, and then every run is scored. Each run is one transaction.
     `whole_file` gives the rankings of one run again that the store keeps only the first results of.
     """
-    if any(k < 1 for k in cutoffs):
-        raise UsageError(f"k must be a positive integer, and is {min(cutoffs)}")
+    scoring.check_cutoffs(cutoffs)
     if whole_file is not None and len(runs) != 1:
         raise UsageError("--from gives the rankings of one run: name that run")
     with store.read() as con:
@@ -53,6 +56,7 @@ def rescore(
         if further:
             _deep_enough(con, max(further))
         pairs = _pairs(con, () if further else runs)
+    done: list[Rescored] = []
     for label_set, group in groupby(pairs, key=lambda pair: pair.label_set):
         with closing(open_workspace()) as con:
             load_labels(store, con, label_set, [*kept, *further])
@@ -60,11 +64,13 @@ def rescore(
                 if progress:
                     progress(f"scoring {pair.run}", pairs.index(pair), len(pairs))
                 file = whole_file if pair.run in runs else None
-                score_stored_run(store, con, pair.run, label_set, file)
-                _replace(store, con, pair, wait)
+                with suppress(RunGone):
+                    score_stored_run(store, con, pair.run, label_set, file)
+                    _replace(store, con, pair, wait)
+                    done.append(pair)
     if further:
-        _add_cutoffs(store, further, pairs, wait)
-    return pairs
+        _add_cutoffs(store, further, done, wait)
+    return done
 
 
 def load_labels(store: Store, con: duckdb.DuckDBPyConnection, label_set: str, cutoffs: Sequence[int]) -> None:
@@ -85,7 +91,10 @@ def score_stored_run(
     of_pair = {"run": run, "label_set": label_set}
     with store.read() as stored:
         _copy(stored, con, RUN_COPIES, {"run": run})
-        ((keep,),) = con.execute("select kept_depth from runs").fetchall()
+        kept = con.execute("select kept_depth from runs").fetchall()
+        if not kept:
+            raise RunGone(f"run {run} was removed from {store.path} meanwhile")
+        ((keep,),) = kept
         ranked = keep is not None and whole_file is None and _scored_from_whole(stored, of_pair)
         if ranked:
             _copy(stored, con, RANK_COPIES, of_pair)
@@ -214,7 +223,7 @@ def _replace(store: Store, con: duckdb.DuckDBPyConnection, pair: Rescored, wait:
             "select count(*) from store.main.runs join memory.main.runs as mine using (run, content_hash)"
         ).fetchall()
         if not there:
-            return  # removed meanwhile
+            raise RunGone(f"run {pair.run} was removed from {store.path} meanwhile")
         if con.execute("from store.main.cutoffs anti join memory.main.cutoffs using (k)").fetchall():
             raise RankroomError(f"the cutoffs of {store.path} were changed meanwhile: rescore once more")
         of_pair = {"run": pair.run, "label_set": pair.label_set}

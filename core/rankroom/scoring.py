@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import duckdb
 
+from rankroom.errors import UsageError
 from rankroom.resources import sql
 
 WHOLE_UP_TO = 1_000_000
@@ -12,6 +15,11 @@ WHOLE_UP_TO = 1_000_000
 KEPT_OF_LARGE = 100
 """Of larger runs, so many results of every ranking are kept."""
 
+MOST_KEPT = 999_999
+"""So many results of each ranking can be kept, where not all are: DuckDB's max(value, n) takes no more."""
+
+LARGEST_CUTOFF = 1_000_000
+
 WITHOUT_LIMIT = 2**31 - 1
 
 
@@ -19,6 +27,15 @@ def count_results(con: duckdb.DuckDBPyConnection, run: str) -> None:
     """Fill `ranking_lengths` from `ranked_input`."""
     _set(con, run=run)
     con.execute(sql("metrics/ranking_lengths.sql"))
+
+
+def check_cutoffs(cutoffs: Iterable[int]) -> None:
+    """Refuse what is no cutoff."""
+    for k in cutoffs:
+        if k < 1:
+            raise UsageError(f"k must be a positive integer, and is {k}")
+        if k > LARGEST_CUTOFF:
+            raise UsageError(f"k must be at most {LARGEST_CUTOFF:,}, and is {k}")
 
 
 def keep_rankings(con: duckdb.DuckDBPyConnection, run: str, keep: int | None) -> None:

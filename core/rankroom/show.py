@@ -11,6 +11,7 @@ import duckdb
 from rankroom.errors import UsageError
 from rankroom.output import rows
 from rankroom.rescore import load_labels, score_stored_run
+from rankroom.scoring import check_cutoffs
 from rankroom.store import Store
 from rankroom.workspace import open_workspace
 
@@ -22,8 +23,7 @@ def run_report(store: Store, run: str, k: int = 5, by: Sequence[str] = ()) -> di
 
     A k that the store does not hold is computed for the occasion.
     """
-    if k < 1:
-        raise UsageError(f"k must be a positive integer, and is {k}")
+    check_cutoffs([k])
     if len(by) > MOST_DIMENSIONS:
         raise UsageError(f"--by takes at most {MOST_DIMENSIONS} dimensions, and {len(by)} are given")
     with _scores_at(store, run, k) as con:
@@ -96,4 +96,5 @@ def _check_dimensions(con: duckdb.DuckDBPyConnection, by: Sequence[str]) -> None
     known = [d for (d,) in con.execute("select distinct dimension from query_slices order by all").fetchall()]
     for dimension in by:
         if dimension not in known:
-            raise UsageError(f"the queries cannot be sliced by {dimension}: there are {', '.join(known)}")
+            there = f"there are {', '.join(known)}" if known else "they have nothing to be sliced by"
+            raise UsageError(f"the queries cannot be sliced by {dimension}: {there}")

@@ -2,10 +2,10 @@
 --
 -- Reads   queries, labels, labelled_queries, variables label_set and query_set
 with unlabelled as (
-    select count(*) as num, list(query_id order by query_id)[1:3] as examples
+    select count(*) as num, list(left(query_id, 60) order by query_id)[1:3] as examples
     from queries anti join labelled_queries using (query_id) where queries.query_set = getvariable('query_set')
 ), unanswerable as (
-    select count(*) as num, list(query_id order by query_id)[1:3] as examples
+    select count(*) as num, list(left(query_id, 60) order by query_id)[1:3] as examples
     from labelled_queries
     where num_relevant = 0
       and query_id not in (select query_id from labels where label_set = getvariable('label_set') and no_answer)

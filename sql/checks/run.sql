@@ -6,16 +6,16 @@
 with final_outcomes as (
     from outcomes where stage = 'final'
 ), left_out as (
-    select count(*) as num, list(query_id order by query_id)[1:3] as examples
+    select count(*) as num, list(left(query_id, 60) order by query_id)[1:3] as examples
     from final_outcomes where outcome = 'left_out'
 ), empty as (
-    select count(*) as num, list(query_id order by query_id)[1:3] as examples
+    select count(*) as num, list(left(query_id, 60) order by query_id)[1:3] as examples
     from final_outcomes where outcome = 'empty'
 ), failed as (
-    select count(*) as num, list(query_id order by query_id)[1:3] as examples
+    select count(*) as num, list(left(query_id, 60) order by query_id)[1:3] as examples
     from final_outcomes where outcome in ('error', 'timeout')
 ), unlabelled as (
-    select count(*) as num, list(query_id order by query_id)[1:3] as examples
+    select count(*) as num, list(left(query_id, 60) order by query_id)[1:3] as examples
     from unlabelled_queries semi join run_queries using (run, query_id)
     where run = getvariable('run') and label_set = getvariable('label_set')
 ), own_results as (
@@ -24,11 +24,11 @@ with final_outcomes as (
     -- without those of queries that failed, which are not looked up in the labels
     from own_results semi join (from final_outcomes where outcome = 'returned') as returned using (query_id)
 ), itself as (
-    select count(*) as num, list(query_id order by query_id)[1:3] as examples
+    select count(*) as num, list(left(query_id, 60) order by query_id)[1:3] as examples
     from own_results where doc_id = query_id
 ), unmatched as (
     -- results that would match a label if both were written in composed Unicode
-    select count(*) as num, list(own_results.doc_id order by own_results.query_id, own_results.rank)[1:3] as examples
+    select count(*) as num, list(left(own_results.doc_id, 60) order by own_results.query_id, own_results.rank)[1:3] as examples
     from own_results
     join labels_seen on labels_seen.query_id = own_results.query_id
                     and nfc_normalize(labels_seen.doc_id) = nfc_normalize(own_results.doc_id)
@@ -78,8 +78,8 @@ from unmatched where num > 0
 union all
 select 'no_common_documents', 1,
        'no labelled document of any query is in the run; ids look like "'
-       || coalesce((select any_value(doc_id) from (from scored_results order by query_id, rank limit 1)), '') || '" in the run and "'
-       || coalesce((select any_value(doc_id) from (from labels_seen order by query_id, doc_id limit 1)), '') || '" in the labels'
+       || coalesce((select left(any_value(doc_id), 60) from (from scored_results order by query_id, rank limit 1)), '') || '" in the run and "'
+       || coalesce((select left(any_value(doc_id), 60) from (from labels_seen order by query_id, doc_id limit 1)), '') || '" in the labels'
 from common where num = 0 and exists (from scored_results) and exists (from labels_seen)
 union all
 select 'pooled_from_run', 1,

@@ -169,6 +169,14 @@ def test_trying_says_what_would_be_refused(room: Store, tmp_path: Path) -> None:
     ("parts", "message"),
     [
         ({"relevant_from": 0}, "at least 1"),
+        ({"relevant_from": 31}, "at most 30"),
+        ({"relevant_from": 10**11}, "at most 30"),
+        ({"dataset": ""}, "--dataset: expected a text that is not empty"),
+        ({"dataset": "a@b"}, "without @"),
+        ({"dataset": "a\nb"}, "line breaks"),
+        ({"revision": ""}, "--revision: expected a text"),
+        ({"revision": "1@2"}, "without @"),
+        ({"name": ""}, "a name that is not empty"),
         ({"name": "both"}, "names one run"),
         ({}, "two of the files would make a run named r"),
     ],
@@ -177,8 +185,64 @@ def test_calls_that_cannot_be(no_store: Store, tmp_path: Path, parts: dict[str, 
     runs = [write_run(tmp_path / "1" / "r.trec", RUN), write_run(tmp_path / "2" / "r.run.txt", RUN)]
     labels = write_qrels(tmp_path / "q.txt", LABELS)
     with pytest.raises(UsageError, match=message):
-        add_trec(no_store, runs, labels=labels, dataset="small", **parts)
+        add_trec(no_store, runs, labels=labels, **({"dataset": "small"} | parts))
     assert not no_store.exists()
+
+
+@pytest.mark.parametrize("keep", [1_000_000, 3_000_000_000])
+def test_keeping_more_than_can_be_kept_is_refused(no_store: Store, tmp_path: Path, keep: int) -> None:
+    with pytest.raises(UsageError, match=r"--keep must be at most 999,999"):
+        add_small(no_store, tmp_path, LABELS, {"one": RUN}, options=Options(keep=keep))
+    folder = write_folder(tmp_path / "native", queries=[], labels=[])
+    with pytest.raises(UsageError, match=r"--keep must be at most 999,999"):
+        add_folder(no_store, folder, Options(keep=keep))
+    assert not no_store.exists()
+
+
+def test_as_much_as_can_be_kept_is_kept(store: Store, tmp_path: Path) -> None:
+    add_small(store, tmp_path, LABELS, {"one": RUN}, options=Options(keep=999_999))
+    assert ask(store, "select count(*) from rankings") == [(4,)]
+
+
+def test_a_file_whose_name_is_no_text_is_refused_in_words(no_store: Store, tmp_path: Path) -> None:
+    labels = write_qrels(tmp_path / "q.txt", LABELS)
+    run = write_run(tmp_path / "bad\udcff.txt", RUN)
+    with pytest.raises(UsageError, match="written in UTF-8"):
+        add_trec(no_store, [run], labels=labels, dataset="small")
+    folder = write_folder(
+        tmp_path / "native",
+        queries=[{"query_id": "q1", "text": "one"}],
+        labels=[{"query_id": "q1", "doc_id": "a", "grade": 1}],
+        runs={"bad\udcff": [{"query_id": "q1", "results": ["a"]}]},
+    )
+    assert list(refused(add_folder, no_store, folder)) == ["name_not_utf8"]
+    with pytest.raises(UsageError, match="written in UTF-8"):
+        add_folder(no_store, folder.rename(tmp_path / "no\udcff"))
+    assert not no_store.exists()
+
+
+def test_an_endless_id_is_cut_short_where_it_is_spoken_of(store: Store, tmp_path: Path) -> None:
+    endless = "x" * 100_000
+    added = add_small(store, tmp_path, LABELS, {"one": {"q1": [endless], endless: ["a"]}})
+    assert {doubt.kind for doubt in added.report.doubts} >= {"no_common_documents", "query_not_in_labels"}
+    assert max(len(doubt.sentence) for doubt in added.report.doubts) < 500
+    strange = refused(add_small, store, tmp_path, LABELS, {"two": {endless: ["a"]}})
+    assert len(strange["no_common_queries"]) < 500
+
+
+@pytest.mark.parametrize(
+    ("facts", "field"),
+    [({"split": "all"}, "split value 'all'"), ({"all": "x"}, "field all"), ({"tag": "x"}, "field tag")],
+)
+def test_names_that_mean_something_else_among_the_slices_are_refused(
+    no_store: Store, tmp_path: Path, facts: dict[str, str], field: str
+) -> None:
+    folder = write_folder(
+        tmp_path / "native",
+        queries=[{"query_id": "q1", "text": "one", "tags": ["x"]} | facts],
+        labels=[{"query_id": "q1", "doc_id": "a", "grade": 1}],
+    )
+    assert field in refused(add_folder, no_store, folder)["reserved_name"]
 
 
 def test_what_is_known_of_a_trec_run(store: Store, tmp_path: Path) -> None:

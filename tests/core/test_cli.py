@@ -424,6 +424,17 @@ def test_show_at_a_k_that_is_not_stored(rankroom: Run, example: Path) -> None:
     assert ask(Store(example), "select count(*) from cutoffs where k = 7") == [(0,)]
 
 
+@pytest.mark.parametrize("k", [1_000_001, 2**31 - 1, 10**20])
+def test_a_cutoff_beyond_any_ranking_is_refused(rankroom: Run, example: Path, k: int) -> None:
+    for arguments in (("show", "documentation_example"), ("rescore",)):
+        refused(rankroom(*arguments, "-k", k, "--store", example), 2, "k must be at most 1,000,000")
+
+
+def test_the_largest_cutoff_holds(rankroom: Run, example: Path) -> None:
+    ended = rankroom("show", "documentation_example", "-k", 1_000_000, "--store", example, "--json")
+    assert ended.json["hit"] == 1
+
+
 def test_show_by_slices(rankroom: Run, example: Path) -> None:
     arguments = ["show", "documentation_example", "--store", example, "--by"]
     ended = rankroom(*arguments, "category,language")

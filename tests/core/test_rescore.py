@@ -173,6 +173,23 @@ def test_a_cutoff_below_1_is_refused(revised: Store, k: int) -> None:
         rescore(revised, cutoffs=[5, k])
 
 
+@pytest.mark.parametrize("cutoffs", [[], [7]])
+def test_a_run_that_is_removed_meanwhile_is_passed_over(
+    revised: Store, tmp_path: Path, cutoffs: list[int]
+) -> None:
+    store = Store(tmp_path / "s.duckdb")
+    store.path.write_bytes(revised.path.read_bytes())
+
+    def remove_one(doing: str, at: int, of: int) -> None:
+        if doing == "scoring one" and ask(store, "from runs where run = 'one'"):
+            remove_runs(store, ["one"])
+
+    others = {run for (run,) in ask(store, "select run from runs")} - {"one"}
+    assert {one.run for one in rescore(store, cutoffs=cutoffs, progress=remove_one)} == others
+    assert {run for (run,) in ask(store, "select run from scorings")} == others
+    assert ask(store, "from runs_to_rescore") == []
+
+
 def test_an_unknown_run_is_refused_by_name(revised: Store) -> None:
     with pytest.raises(UsageError, match="no run named ghost"):
         rescore(revised, ["one", "ghost"])

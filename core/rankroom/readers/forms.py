@@ -48,6 +48,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, S
 from pydantic_core import ErrorDetails
 
 from rankroom.faults import Fault, Report
+from rankroom.names import NAME_EXPECTED, is_name
 from rankroom.readers.lines import cannot_open
 
 FINAL = "final"
@@ -68,8 +69,8 @@ FormType = TypeVar("FormType", bound=BaseModel)
 def _name(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("expected a text in quotes")
-    if not value or value != value.strip() or "@" in value or not value.isprintable():
-        raise ValueError("expected a text that is not empty, without @, line breaks or spaces around it")
+    if not is_name(value):
+        raise ValueError(NAME_EXPECTED)
     return value
 
 
@@ -86,13 +87,14 @@ def _revision(value: object) -> str:
 def _moment(value: object) -> datetime:
     if isinstance(value, str):
         try:
-            return datetime.fromisoformat(value)
+            value = datetime.fromisoformat(value)
         except ValueError:
             value = None
-    if isinstance(value, datetime):
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time())
+    # In the first and last years Python cannot tell the same moment in every time zone.
+    if isinstance(value, datetime) and date.min.year < value.year < date.max.year:
         return value
-    if isinstance(value, date):
-        return datetime.combine(value, time())
     raise ValueError("expected a date and time, as 2026-03-09T10:00:00Z")
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankroom.faults import Fault, Report
-from rankroom.names import run_name
+from rankroom.names import UTF8_EXPECTED, is_utf8, run_name
+from rankroom.printable import one_line
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def find_files(folder: Path, report: Report) -> Files:
 
 def run_files(folder: str | Path) -> list[Path]:
     """The files of a folder's runs that hold results, sorted by name."""
-    return sorted(path for path in _in_runs(folder) if _holds_results(path))
+    return sorted(path for path in _in_runs(folder) if _holds_results(path) and is_utf8(path.name))
 
 
 def check_run_files(folder: str | Path, report: Report) -> None:
@@ -46,7 +47,9 @@ def check_run_files(folder: str | Path, report: Report) -> None:
     names = Counter(run_name(path) for path in run_files(folder))
     others = 0
     for path in _in_runs(folder):
-        if _holds_results(path):
+        if not is_utf8(path.name):
+            report.fault(Fault(one_line(path), "name_not_utf8", UTF8_EXPECTED))
+        elif _holds_results(path):
             if names[run_name(path)] > 1:
                 expected = (
                     f"expected one file for the run {run_name(path)}; there are {names[run_name(path)]}"

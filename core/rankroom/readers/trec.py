@@ -418,7 +418,7 @@ def _shared_rank_faults(con: duckdb.DuckDBPyConnection, table: str, file: str) -
             file,
             "duplicate_rank",
             "a rank stands once in a ranking that goes by ranks; "
-            f"line {first} gives it to query {query_id} already",
+            f"line {first} gives it to query {clip(query_id)} already",
             line_no,
             "rank",
             f"{rank:.15g}",
@@ -438,8 +438,8 @@ def _conflict_faults(con: duckdb.DuckDBPyConnection, table: str, file: str) -> l
         Fault(
             file,
             "duplicate_judgement_conflict",
-            f"a pair has one grade; of query {query_id}, document {doc_id} this line says {grade},"
-            f" and line {first_line} {first_grade}",
+            f"a pair has one grade; of query {clip(query_id)}, document {clip(doc_id)} this line says"
+            f" {grade}, and line {first_line} {first_grade}",
             line_no,
             "grade",
             str(grade),

@@ -739,6 +739,8 @@ def test_created_is_a_moment(room: Room, written: str, doubts: dict[str, int]) -
     ("toml", "line", "kind", "field"),
     [
         ("created = 17", 1, "wrong_value", "created"),
+        ("created = 0001-01-01T00:00:00+14:00", 1, "wrong_value", "created"),
+        ("created = 9999-12-31T23:59:59-14:00", 1, "wrong_value", "created"),
         ('created = "yesterday"', 1, "wrong_value", "created"),
         ('series = "x"\nbaseline = "new"', 2, "baseline_is_itself", "baseline"),
         ('model = "x"', 1, "unknown_field", "model"),
