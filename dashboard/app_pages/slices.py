@@ -18,8 +18,9 @@ if not possible:
     st.stop()
 
 top = st.container()
+bar = st.container(horizontal=True, vertical_alignment="bottom")
 with reading() as store:
-    choice = slice_choice.choose(store, filters, possible)
+    choice = slice_choice.choose(store, filters, possible, bar)
     shown_question = slices.shown_runs(filters, choice)
     runs = store.rows(shown_question)
     names = [str(row["run"]) for row in runs if row["n"]]
@@ -38,7 +39,7 @@ if not names:
     show_sql(shown_question)
     st.stop()
 
-run = slice_choice.one_run(names)
+run = slice_choice.one_run(names, bar)
 rows = cells.to_pylist()
 ranked = slices.worst_first(rows, run)
 with first:

@@ -32,6 +32,9 @@ RUN_SHAPES = (
 RUN_GLYPHS = ("●", "■", "▲", "◆", "✚", "▼", "▶", "◀")
 """Runs drawn in colour, told apart by shape as well."""
 
+SERIES_COLOURS = tuple(reversed(RUN_COLOURS))
+"""Series of runs: in another order, so that a series does not look like the run of the same place."""
+
 LEVELS = ("#1d56a3", "#3273c4", "#4f8bd6", "#6fa3e2", "#8fb9ec", "#adcdf3", "#c8def8", "#e0ecfb")
 """One hue, from dark (best) to light."""
 

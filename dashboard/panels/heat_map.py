@@ -14,9 +14,12 @@ from panels.store_access import Row
 CELL = "cell"
 """The selection that a click makes: the run, row and column of a cell."""
 
+RUN = "run"
+"""The title of columns that are runs."""
+
 MOST_ROWS, MOST_ACROSS = 30, 12
 ROW_HEIGHT = 46
-THIN_FILL = "#a9b0ba"
+THIN_FILL = "#b9bfc8"
 DARK, LIGHT = "#000000", "#ffffff"
 LIGHT_ON = 2
 """So many of the levels, the darkest, carry light text."""
@@ -61,12 +64,13 @@ def chart(
     x = alt.X(
         "column:N",
         sort=across,
-        title=titles[1],
+        title=None if titles[1] == RUN else titles[1],
         axis=alt.Axis(
             orient="top",
-            labelAngle=-28 if turned else 0,
+            labelAngle=-35 if turned else 0,
             labelAlign="left" if turned else "center",
             labelLimit=190 if turned else 150,
+            labelOverlap=False,
             ticks=False,
             titlePadding=6,
         ),
@@ -82,7 +86,7 @@ def chart(
     tooltip = [
         alt.Tooltip("run:N", title="run"),
         alt.Tooltip("row:N", title=titles[0]),
-        *([] if titles[1] == "run" else [alt.Tooltip("column:N", title=titles[1])]),
+        *([] if titles[1] == RUN else [alt.Tooltip("column:N", title=titles[1])]),
         alt.Tooltip("value:Q", title=metric, format=".3f"),
         alt.Tooltip("n:Q", title="n"),
         alt.Tooltip("gap:Q", title="gap to the run's mean", format="+.3f"),
@@ -108,7 +112,7 @@ def chart(
     )
     thin = (
         chart_style.Chart(shown.filter(is_thin))
-        .mark_rect(color=THIN_FILL, cursor="pointer", stroke=DARK, strokeDash=[3, 3], strokeWidth=0.8)
+        .mark_rect(color=THIN_FILL, cursor="pointer")
         .encode(x=x, y=y, tooltip=tooltip)
     )
     light_from = low + (high - low) * (len(levels) - LIGHT_ON) / len(levels)
@@ -117,13 +121,15 @@ def chart(
         chart_style.Chart(shown)
         .transform_calculate(
             mean="isValid(datum.value) ? format(datum.value, '.3f') : '–'",
-            size="'n = ' + format(datum.n, ',') + (datum.thin ? ' thin' : '')",
+            size="'n = ' + format(datum.n, ',') + (datum.thin && datum.n ? ' thin' : '')",
         )
         .encode(x=x, y=y, tooltip=tooltip, color=ink)
     )
     mean = base.mark_text(fontSize=13, fontWeight=600, dy=-7, cursor="pointer").encode(text="mean:N")
     size = base.mark_text(fontSize=11, dy=9, cursor="pointer").encode(text="size:N")
-    height = ROW_HEIGHT * len(down) + (130 if turned else 60) + (28 if title else 0)
+    height = (
+        ROW_HEIGHT * len(down) + (130 if turned else 38 if titles[1] == RUN else 60) + (28 if title else 0)
+    )
     return chart_style.LayerChart(
         layer=[solid, thin, mean, size],
         title=alt.TitleParams(title or [], limit=420),

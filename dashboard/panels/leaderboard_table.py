@@ -8,9 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from panels import words
+from panels import costs, words
 from panels.filters import Filters
-from panels.leaderboard import COUNTS, MEANS, ceilings
+from panels.leaderboard import COSTS, COUNTS, MEANS, ceilings
+from panels.store_access import Row
 from panels.targets import Target
 
 ALWAYS = ("missed", "left_out", "errored", *MEANS, "judged")
@@ -35,6 +36,9 @@ def show(frame: pa.Table, targets: list[Target], filters: Filters) -> None:
     for name in (*COUNTS, *MEANS[5:], "judged"):
         if name in ALWAYS or pc.any(pc.not_equal(frame.column(name), 0)).as_py():
             shown = shown.append_column(name, frame.column(name))
+    for name in COSTS:
+        if frame.column(name).null_count < len(rows):
+            shown = shown.append_column(name, frame.column(name))
     for name in ("series", "created"):
         if frame.column(name).null_count < len(rows):
             shown = shown.append_column(name, frame.column(name))
@@ -47,10 +51,20 @@ def show(frame: pa.Table, targets: list[Target], filters: Filters) -> None:
         lazy=False,
         key="leaderboard",
         alt=f"Runs by {words.metric(filters.order, filters.k)}, best first: means, counts and targets.",
-        column_config=_columns(filters, targets, below_one),
+        column_config=_columns(filters, targets, below_one) | _cost_columns(rows),
     )
     if click := st.session_state.get("open_failures"):
         st.switch_page("app_pages/failures.py", query_params={"run": str(rows[click["row"]]["run"])})
+
+
+def _cost_columns(rows: list[Row]) -> dict[str, Any]:
+    labels = dict(zip(COSTS, ("latency p50, ms", "p95, ms", "context tokens"), strict=True))
+    return {
+        name: st.column_config.NumberColumn(
+            label, format=costs.format_of(rows, name), help=words.COLUMNS[name]
+        )
+        for name, label in labels.items()
+    }
 
 
 def _columns(filters: Filters, targets: list[Target], below_one: dict[str, float]) -> dict[str, Any]:

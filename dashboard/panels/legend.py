@@ -18,6 +18,17 @@ def show_runs(runs: list[str], others: int = 0) -> None:
     _show(parts)
 
 
+def show_series(names: list[str], others: int = 0) -> None:
+    """The series of runs that are drawn in colour, and how many stand behind them in grey."""
+    signs = zip(chart_style.SERIES_COLOURS, chart_style.RUN_GLYPHS, strict=True)
+    parts = [
+        _part(f"color:{colour}", glyph, name) for name, (colour, glyph) in zip(names, signs, strict=False)
+    ]
+    if others > 0:
+        parts.append(_part(f"color:{chart_style.UNDECIDED}", "—", f"{others} other series"))
+    _show([escaped("series:"), *parts])
+
+
 def show_fills(fills: dict[str, str], title: str) -> None:
     """What each fill of a bar stands for, in the order of the bar."""
     box = "display:inline-block;width:.8em;height:.8em;border:1px solid;border-color:"

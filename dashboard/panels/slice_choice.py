@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from panels import words
 from panels.filters import Filters
@@ -51,20 +52,20 @@ def dimensions(store: Reader, filters: Filters) -> list[str]:
     return store.column(Question(DIMENSIONS, filters.values()))
 
 
-def choose(store: Reader, filters: Filters, possible: list[str]) -> Choice:
-    """The choice as the reader makes it, above the picture; it is part of the URL."""
+def choose(store: Reader, filters: Filters, possible: list[str], bar: DeltaGenerator) -> Choice:
+    """The choice as the reader makes it, in a bar above the picture; it is part of the URL."""
     found = store.rows(Question(SETTING_VALUES, filters.values()))
     settings = [f"setting {name}" for name in dict.fromkeys(str(row["name"]) for row in found)]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with bar:
         metric = st.selectbox(
             "Metric",
             list(words.SLICED),
             format_func=words.SLICED.__getitem__,
             key="metric",
             bind="query-params",
-            width=170,
+            width=150,
         )
-        rows = st.selectbox("Rows", possible, key="rows", bind="query-params", width=170) or possible[0]
+        rows = st.selectbox("Rows", possible, key="rows", bind="query-params", width=160) or possible[0]
         others = [name for name in possible if name != rows]
         columns = [*others[:1], RUNS, *others[1:], *settings]
         across = (
@@ -73,7 +74,7 @@ def choose(store: Reader, filters: Filters, possible: list[str]) -> Choice:
                 columns,
                 key="columns",
                 bind="query-params",
-                width=220,
+                width=200,
                 help="Another dimension of the queries, with a map for each run; or the runs; or a setting "
                 "of the runs, which groups them by its value.",
             )
@@ -87,7 +88,7 @@ def choose(store: Reader, filters: Filters, possible: list[str]) -> Choice:
             step=1,
             key="thin",
             bind="query-params",
-            width=140,
+            width=130,
             help="A mean over fewer queries is shown in grey, and never named as the worst.",
         )
     return Choice(
@@ -99,17 +100,17 @@ def choose(store: Reader, filters: Filters, possible: list[str]) -> Choice:
     )
 
 
-def one_run(runs: list[str]) -> str:
+def one_run(runs: list[str], bar: DeltaGenerator) -> str:
     """The run whose worst slices are named and listed: the best one unless another is chosen."""
     if len(runs) == 1:
         return runs[0]
     return (
-        st.selectbox(
+        bar.selectbox(
             "Worst slices of",
             runs,
             key="of_run",
             bind="query-params",
-            width=320,
+            width=280,
             help="The run that the sentence above and the list below are about.",
         )
         or runs[0]

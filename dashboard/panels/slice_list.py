@@ -14,6 +14,7 @@ from panels.slice_choice import Choice
 from panels.store_access import Row
 
 FIRST = 3
+CLIPPED = 26
 ROW_HEIGHT, MOST_ROWS = 35, 14
 
 FAILING = """
@@ -75,7 +76,7 @@ def show(ranked: list[Row], failures: Failing | None, run: str, choice: Choice, 
         columns["failing"] = pa.array([f"{count:,} ›" if count else None for count in counts], pa.string())
         for at in range(FIRST):
             columns[f"failure_{at}"] = pa.array(
-                [words.clipped(_label(some[at]), 46) if at < len(some) else None for some in first],
+                [words.clipped(_label(some[at]), CLIPPED) if at < len(some) else None for some in first],
                 pa.string(),
             )
     st.dataframe(
@@ -116,10 +117,10 @@ def _columns(choice: Choice, filters: Filters) -> dict[str, Any]:
     }
     for at in range(FIRST):
         columns[f"failure_{at}"] = st.column_config.ButtonColumn(
-            "first failures" if at == 0 else "",
+            ("first failure", "second", "third")[at],
             key=f"open_failure_{at}",
             type="tertiary",
-            width=230,
+            width=200,
         )
     return columns
 

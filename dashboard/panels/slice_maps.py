@@ -18,7 +18,7 @@ def show(frame: pa.Table, choice: Choice, filters: Filters, of_runs: int) -> Row
     """The maps, and what has to be known to read them. Returns the cell that was clicked, if one was."""
     metric = words.metric(choice.metric, filters.k)
     domain = heat_map.extent(frame)
-    titles = (choice.rows, choice.second or "run")
+    titles = (choice.rows, choice.second or heat_map.RUN)
     maps = _maps(frame)
     st.caption(_legend(frame, choice, metric, domain, of_runs))
     widest = max(len(set(part.column("column").to_pylist())) for _, part in maps)
