@@ -5,7 +5,7 @@ create or replace view failures as
 with steps as (
     -- where every relevant document stands at each position of the pipeline
     select run, label_set, query_id, doc_id, position, string_agg(stage, ' + ' order by stage) as stage,
-           bool_or(stage = 'final') as is_final, min(rank) filter (stage = 'final') as final_rank,
+           bool_or(stage = 'final') as is_final, min(rank) as rank, min(rank) filter (stage = 'final') as final_rank,
            coalesce(bool_or(rank <= coalesce(cut, rank)), false) as passed_on
     from evidence_ranks group by run, label_set, query_id, doc_id, position
 ), ways as (
@@ -14,7 +14,8 @@ with steps as (
     select run, label_set, query_id, doc_id,
            min(position) filter (lost) as lost_position, arg_min(stage, position) filter (lost) as lost_stage,
            bool_or(was_passed_on) filter (is_final) as reached_final, min(final_rank) as final_rank,
-           min(position) filter (is_final) as final_position, any_value(stage) filter (is_final) as final_stage
+           min(position) filter (is_final) as final_position, any_value(stage) filter (is_final) as final_stage,
+           count(rank) > 0 as retrieved
     from (
         select *, was_passed_on and not passed_on and position < final_position as lost
         from (
@@ -30,8 +31,13 @@ with steps as (
     -- the relevant documents that do not stand in the first k, and the earliest step that lost one of them
     select ways.run, ways.label_set, ways.query_id, cutoffs.k,
            list(ways.doc_id order by ways.doc_id) as doc_ids,
-           arg_min(coalesce(ways.lost_stage, ways.final_stage), coalesce(ways.lost_position, ways.final_position))
-               filter (ways.lost_stage is not null or ways.reached_final) as lost_stage
+           bool_or(ways.retrieved) as retrieved,
+           arg_min({
+               'stage': coalesce(ways.lost_stage, ways.final_stage), 'doc_id': ways.doc_id,
+               'final_rank': case when ways.lost_stage is null then ways.final_rank end
+           }, {
+               'position': coalesce(ways.lost_position, ways.final_position), 'doc_id': ways.doc_id
+           }) filter (ways.lost_stage is not null or ways.reached_final) as lost
     from ways cross join cutoffs
     where ways.final_rank is null or ways.final_rank > cutoffs.k
     group by ways.run, ways.label_set, ways.query_id, cutoffs.k
@@ -45,7 +51,7 @@ with steps as (
 ), judged as (
     select scores.*, scores.found >= least(scores.num_relevant, scores.k) as as_complete_as_can_be,
            uncut.first_relevant_rank, uncut.num_returned, uncut.unknown_because,
-           missing.lost_stage, coalesce(missing.doc_ids, []) as missing,
+           missing.lost, coalesce(missing.retrieved, false) as retrieved, coalesce(missing.doc_ids, []) as missing,
            forbidden.query_id is not null as has_relevant, coalesce(run_queries.error, '') as error,
            first_result.doc_id is not null and first_label.doc_id is null as unjudged_first
     from query_scores as scores
@@ -69,17 +75,20 @@ with steps as (
              then {'class': 'false_abstention', 'fact': 'it declined to answer, though the labels name an answer'} end,
         case when num_relevant > 0 and outcome = 'empty'
              then {'class': 'empty', 'fact': 'it returned nothing'} end,
-        case when num_relevant > 0 and outcome = 'returned' and not as_complete_as_can_be and lost_stage is not null
-             then {'class': 'lost_at_' || lost_stage, 'fact': lost_stage || ' lost evidence that the step before had'} end,
-        case when num_relevant > 0 and outcome = 'returned' and hit = 0 and first_relevant_rank is null
-                  and unknown_because is null
+        case when num_relevant > 0 and outcome = 'returned' and not as_complete_as_can_be and lost is not null
+             then {'class': 'lost_at_' || lost.stage,
+                   'fact': coalesce(lost.stage || ' has ' || lost.doc_id || ' at rank ' || lost.final_rank
+                                        || ', beyond k = ' || k,
+                                    lost.stage || ' lost ' || lost.doc_id || ', which the step before had passed on')} end,
+        case when hit = 0 and outcome = 'returned' and not retrieved and unknown_because is null
              then {'class': 'never_retrieved',
                    'fact': 'no relevant document among ' || num_returned || ' results'} end,
-        case when num_relevant > 0 and outcome = 'returned' and hit = 0
-                  and (first_relevant_rank is not null or unknown_because is not null)
+        case when hit = 0 and outcome = 'returned'
+                  and (first_relevant_rank is not null or unknown_because is not null or (retrieved and lost is null))
              then {'class': 'below_cutoff',
                    'fact': coalesce('the first relevant document stands at rank ' || first_relevant_rank,
-                                    'none in the kept part; ' || unknown_because)} end,
+                                    'none in the kept part; ' || unknown_because,
+                                    'an early stage has a relevant document, below its own cut')} end,
         case when hit = 1 and not as_complete_as_can_be
              then {'class': 'partial_evidence',
                    'fact': found || ' of ' || num_relevant || ' relevant documents in the first ' || k} end,
@@ -88,7 +97,7 @@ with steps as (
         case when num_relevant = 0 and outcome = 'returned' and not abstained and not has_relevant
              then {'class': 'false_answer', 'fact': 'answered, though by the labels nothing answers it'} end,
         case when leaks > 0
-             then {'class': 'leak', 'fact': leaks || ' of the first ' || k || ' results its user may not read'} end,
+             then {'class': 'leak', 'fact': 'its user may not read ' || leaks || ' of the first ' || k || ' results'} end,
         case when hit = 0 and outcome = 'returned' and unjudged_first
              then {'class': 'unjudged_on_top', 'fact': 'its first result has no label'} end
     ], lambda cause: cause is not null) as causes

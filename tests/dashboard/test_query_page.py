@@ -59,7 +59,7 @@ def test_labelled_not_relevant(open_page: Any, three: Store) -> None:
 def test_a_leak_is_marked_forbidden(open_page: Any, three: Store) -> None:
     at = open_page(three, "query", run="first", query="secret")
     assert marks(lists(at)["Ranked list"])[0] == ("forbidden", "1")
-    assert "1 of the first 5 results its user may not read" in texts(at)
+    assert "its user may not read 1 of the first 5 results" in texts(at)
     assert "<bdi>staff</bdi>" in texts(at)
     assert "See the handbook." in texts(at)
 
