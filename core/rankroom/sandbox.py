@@ -33,8 +33,12 @@ from rankroom.store import Store
 
 MOST_AT_ONCE = 3
 """Sandboxes that run at a time; who comes later waits for one to end."""
-PATIENCE = 15.0
-"""Seconds to wait for one of them."""
+PATIENCE = 20.0
+"""Seconds to wait for that."""
+ROUND = 5.0
+"""Seconds from the first of several statements at a time within which others may join it."""
+WRITERS_TURN = 3.0
+"""Seconds for which nothing is run after a longer round: a waiting writer tries at least so often."""
 START = 20.0
 """Seconds that a process may take until it has the store open, beyond the wait for the store itself."""
 GRACE = 0.5
@@ -50,7 +54,6 @@ from rankroom.sandbox_worker import main
 main()
 """
 
-_places = threading.BoundedSemaphore(MOST_AT_ONCE)
 _log = logging.getLogger(__name__)
 
 
@@ -104,19 +107,56 @@ class StatementError(RankroomError):
 def ask(store: Store, statement: str, limits: Limits = LIMITS) -> Answer:
     """The rows of one SELECT on the store, or StatementError. The text may come from anybody."""
     _check_text(statement, limits)
-    if not _places.acquire(timeout=PATIENCE):
-        raise StatementError(
-            "busy", f"{MOST_AT_ONCE} statements are running already, as many as may at a time: try again."
-        )
-    try:
-        with tempfile.TemporaryDirectory(prefix="rankroom-sandbox-") as folder:
-            job = _job(store, statement, limits)
-            with _process(job, folder) as (process, errors):
-                reply = _read(process, limits)
-                status = _end(process)
-                return _answer(reply, status, errors, statement, limits)
-    finally:
-        _places.release()
+    with _places.one(), tempfile.TemporaryDirectory(prefix="rankroom-sandbox-") as folder:
+        job = _job(store, statement, limits)
+        with _process(job, folder) as (process, errors):
+            reply = _read(process, limits)
+            status = _end(process)
+            return _answer(reply, status, errors, statement, limits)
+
+
+class Places:
+    """Places for a few statements at a time, in rounds.
+
+    A statement holds the store for up to its time limit, and statements that overlap would keep writers out
+    for ever. So others join only at the start of a round, and after a long one comes the writers' turn.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._running = 0
+        self._began = 0.0
+        self._not_before = 0.0
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """A place for the block, or StatementError if there is none for too long."""
+        deadline = time.monotonic() + PATIENCE
+        with self._changed:
+            while not self._may_enter(now := time.monotonic()):
+                if now > deadline:
+                    raise StatementError("busy", "Other statements are running, or just did: try again.")
+                self._changed.wait(0.1)
+            if not self._running:
+                self._began = now
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                ended = time.monotonic()
+                if not self._running and ended - self._began > ROUND:
+                    self._not_before = ended + WRITERS_TURN
+                self._changed.notify_all()
+
+    def _may_enter(self, now: float) -> bool:
+        if self._running:
+            return self._running < MOST_AT_ONCE and now - self._began < ROUND
+        return now >= self._not_before
+
+
+_places = Places()
 
 
 def _check_text(statement: str, limits: Limits) -> None:
@@ -252,6 +292,10 @@ def _error(fault: dict[str, Any], statement: str, limits: Limits) -> StatementEr
         return StatementError(kind, _too_slow(limits))
     if kind == "memory":
         return StatementError(kind, _too_hungry(limits))
+    if kind == "size":
+        return StatementError(kind, _too_large(limits))
+    if kind not in ("refused", "failed", "unavailable"):
+        raise ValueError(kind)
     at, length = fault["position"], fault["length"]
     return StatementError(
         kind,
@@ -302,7 +346,7 @@ def _too_hungry(limits: Limits) -> str:
 
 
 def _too_large(limits: Limits) -> str:
-    return f"Stopped: the result is larger than {_megabytes(limits.size)}. Ask for fewer columns or rows."
+    return f"Stopped: a row is larger than {_megabytes(limits.size)}. Ask for fewer or shorter columns."
 
 
 def _megabytes(size: int) -> str:

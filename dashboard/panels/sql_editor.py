@@ -90,7 +90,7 @@ def run_if_wanted() -> Shown | None:
 
 def fits_into_link(statement: str) -> bool:
     """Whether a link can carry it."""
-    return len(quote(statement, errors="replace")) <= LONGEST_LINK
+    return len(statement) <= LONGEST_LINK and len(quote(statement, errors="replace")) <= LONGEST_LINK
 
 
 def _take_link(names: dict[str, Value]) -> None:

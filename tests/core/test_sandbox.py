@@ -11,7 +11,6 @@ import os
 import signal
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -148,9 +147,7 @@ HUNGRY = {
     "lpad": Attack("select lpad('x', 2000000000, 'y')", "memory or time", "", BRIEF),
     "bitstring": Attack("select bitstring('1', 2000000000)::varchar", "memory or time", "", BRIEF),
     "array_agg": Attack("select array_agg(range) from range(1000000000)", "memory or time", "", BRIEF),
-    "one large value": Attack(
-        "select repeat('x', 30000000)", "size", "first row alone takes more than 20 MB"
-    ),
+    "one large value": Attack("select repeat('x', 30000000)", "size", "a row is larger than 20 MB"),
 }
 
 ATTACKS = REFUSED | FAILED | ENDLESS | HUNGRY
@@ -448,12 +445,32 @@ def test_an_abandoned_process_ends_by_itself(place: Place) -> None:
 
 
 def test_only_so_many_run_at_once(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "_places", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(sandbox, "MOST_AT_ONCE", 1)
     monkeypatch.setattr(sandbox, "PATIENCE", 0.05)
-    with sandbox._places:
+    with sandbox._places.one():
         error = place.fails("select 1")
     assert error.kind == "busy"
     assert place.ask("select 1").table.num_rows == 1
+
+
+def test_statements_that_overlap_leave_writers_a_turn() -> None:
+    places = sandbox.Places()
+    with places.one():
+        assert places._may_enter(places._began + sandbox.ROUND - 0.1)
+        assert not places._may_enter(places._began + sandbox.ROUND)
+    assert places._may_enter(time.monotonic())
+    with places.one():
+        places._began -= sandbox.ROUND + 1  # as if it had taken so long
+    ended = time.monotonic()
+    assert not places._may_enter(ended)
+    assert places._may_enter(ended + sandbox.WRITERS_TURN)
+
+
+def test_a_place_is_free_again_after_an_error() -> None:
+    places = sandbox.Places()
+    for _ in range(sandbox.MOST_AT_ONCE + 1):
+        with pytest.raises(ZeroDivisionError), places.one():
+            raise ZeroDivisionError
 
 
 def test_a_writer_gets_its_turn_after_a_statement(place: Place, tmp_path: Path) -> None:
