@@ -11,7 +11,7 @@ from panels import (
     run_notes,
     words,
 )
-from panels.layout import answer, heading
+from panels.layout import answer
 from panels.store_access import reading, store_path
 
 filters = data_scope.current()
@@ -21,7 +21,7 @@ if filters is None:
     data_upload.show(None)
     st.stop()
 
-heading("Data", filters)
+data_scope.heading(filters)
 with reading() as store:
     parts = [
         store.rows(data_inventory.about(filters, sql))

@@ -99,7 +99,8 @@ def show(store: Reader, filters: Filters) -> None:
         "unlabelled",
         row["unlabelled"],
         "Every query has a label, or a line that says that nothing answers it.",
-        "Neither a label nor a no-answer line: outside every mean.",
+        f"{words.count(row['unlabelled'], 'query has', 'queries have')} neither a label nor a no-answer line:"
+        " outside every mean.",
     )
     _list(
         store,
@@ -119,7 +120,7 @@ def show(store: Reader, filters: Filters) -> None:
         "without_document",
         row["without_document"],
         "None: every labelled document is in the collection, or its documents were not given.",
-        "They count as readable by everyone.",
+        f"{words.count(row['without_document'], 'label')}: their documents count as readable by everyone.",
     )
 
 
@@ -128,7 +129,7 @@ def _list(
 ) -> None:
     panel_title(title)
     if total:
-        st.caption(f"{words.count(total, 'row')}. {about}")
+        st.caption(about)
         frame = store.table(question)
         data_table.show(frame, key, f"{title}: {total:,}.")
         data_table.say_cut(frame.num_rows, total)
@@ -166,13 +167,17 @@ def sentence(rows: list[Row], gaps: Row, k: int) -> str:
 
 
 def _of_never(gaps: Row) -> str:
-    relevant = words.count(gaps["never_relevant"], "is relevant", "are relevant")
-    runs = words.count(gaps["scored_runs"], "run")
-    text = f"{relevant} to a user who may read it. At no stage and depth of {runs}"
+    if not gaps["never"]:
+        return ""
+    runs = "the one run" if gaps["scored_runs"] == 1 else f"{gaps['scored_runs']:,} runs"
+    text = (
+        f"{words.count(gaps['never'], 'label')}, {gaps['never_relevant']:,} of them relevant to a user who"
+        f" may read the document: at no stage and depth of {runs}"
+    )
     if gaps["num_cut"]:
         text += (
-            f", but of {gaps['num_cut']:,} of them only the kept results were at hand: what stands deeper"
-            " there is not known until `rankroom rescore RUN --from FILE`"
+            f". Of {gaps['num_cut']:,} of them only the kept results were at hand: what stands deeper there"
+            " is not known until `rankroom rescore RUN --from FILE`"
         )
     return f"{text}."
 

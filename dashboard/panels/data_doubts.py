@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import streamlit as st
 
 from panels import data_table, words
 from panels.filters import Filters
@@ -52,6 +53,8 @@ def show(store: Reader, filters: Filters) -> None:
             frame.set_column(at, "kind", readable),
             "doubts",
             "What was accepted with a doubt: run or part, kind, count, and the sentence.",
+            {"sentence": st.column_config.TextColumn("sentence", width="large")},
+            tall=True,
         )
         data_table.say_cut(frame.num_rows, sum(row["times"] for row in by_kind))
     show_sql(kinds, doubts)

@@ -41,16 +41,21 @@ order by is_current desc, added_at desc, query_set
 """
 
 VALUES = f"""
-select dimension, slice as value, count(*) as queries
+select dimension, count(*) as num_values,
+       list(value || ' · ' || queries order by queries desc, value) as queries_of_each
 from (
-    select 'split' as dimension, coalesce(split, '{NONE}') as slice from queries
-    where query_set = $query_set and exists (from queries where query_set = $query_set and split is not null)
-    union all
-    select dimension, slice from query_slices where query_set = $query_set
+    select dimension, slice as value, count(*) as queries
+    from (
+        select 'split' as dimension, coalesce(split, '{NONE}') as slice from queries
+        where query_set = $query_set
+          and exists (from queries where query_set = $query_set and split is not null)
+        union all
+        select dimension, slice from query_slices where query_set = $query_set
+    )
+    group by dimension, slice
 )
-group by dimension, slice
-order by list_position(['split', 'category', 'language', 'must_pass', 'tag'], dimension) nulls last,
-         dimension, queries desc, slice
+group by dimension
+order by list_position(['split', 'category', 'language', 'must_pass', 'tag'], dimension) nulls last, dimension
 """
 
 COLLECTIONS = """
@@ -97,7 +102,7 @@ def sentence(filters: Filters, labels: list[Row], queries: list[Row], collection
         parts[-1] += f" in the newest of {len(labels)} revisions"
     if collection["num_documents"]:
         parts.append(words.count(collection["num_documents"], "document"))
-    parts.append(words.count(now["scored_runs"], "scored run"))
+    parts.append(words.count(now["scored_runs"] + now["waiting_runs"], "run"))
     return f"{words.quoted(filters.data)} has {', '.join(parts[:-1])} and {parts[-1]}."
 
 
@@ -113,7 +118,7 @@ def show(store: Reader, filters: Filters) -> None:
         "The label sets, the current one first: what is in them, their reviewers, how many runs have scores.",
         {
             "label_set": st.column_config.TextColumn("label set", pinned=True),
-            "is_current": st.column_config.CheckboxColumn("current"),
+            "is_current": st.column_config.TextColumn("current"),
             "num_labels": st.column_config.NumberColumn("labels", format="localized"),
             "no_answer_lines": st.column_config.NumberColumn("no-answer lines", format="localized"),
         },
@@ -134,7 +139,7 @@ def show(store: Reader, filters: Filters) -> None:
         "The query sets, the current one first, and what their queries say of themselves.",
         {
             "query_set": st.column_config.TextColumn("query set", pinned=True),
-            "is_current": st.column_config.CheckboxColumn("current"),
+            "is_current": st.column_config.TextColumn("current"),
             "num_queries": st.column_config.NumberColumn("queries", format="localized"),
             "with_groups": st.column_config.NumberColumn(
                 "permissions tested",
@@ -149,6 +154,10 @@ def show(store: Reader, filters: Filters) -> None:
             valued,
             "values",
             "How many queries of the current query set have which split, category and so on.",
+            {
+                "num_values": st.column_config.NumberColumn("values", format="localized"),
+                "queries_of_each": st.column_config.ListColumn("queries of each", width="large"),
+            },
         )
     else:
         st.caption("Its queries name no split, category, language, tag or attribute.")
@@ -161,7 +170,7 @@ def show(store: Reader, filters: Filters) -> None:
         "The collections that labels or runs of this data set are about.",
         {
             "collection": st.column_config.TextColumn("collection", pinned=True),
-            "is_current": st.column_config.CheckboxColumn("current"),
+            "is_current": st.column_config.TextColumn("current"),
             "num_documents": st.column_config.NumberColumn(
                 "documents", format="localized", help="0: named, and its documents were not given."
             ),
@@ -190,7 +199,7 @@ def chart(frame: pa.Table) -> chart_style.Chart:
     """A bar per grade; its label says what the grade counts as, and how many labels have it."""
     rows = frame.to_pylist()
     names = [
-        f"grade {row['grade']}, {'relevant' if row['relevant'] else 'not relevant'}  {row['num_labels']:,}"
+        f"grade {row['grade']}, {'relevant' if row['relevant'] else 'not relevant'}: {row['num_labels']:,}"
         for row in rows
     ]
     return (

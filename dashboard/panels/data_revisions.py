@@ -95,6 +95,12 @@ def show(store: Reader, filters: Filters) -> None:
     counts = store.rows(questions["counts"])[0]
     effects = store.table(questions["effects"])
     answer(f"{changed(counts, chosen)} {moved(effects.to_pylist(), filters.k)}")
+    if chosen["split"] != ALL:
+        others = store.rows(Question(COUNTS, chosen))[0]["labels"] - counts["labels"]
+        st.caption(
+            f"Of the queries of the split {words.quoted(chosen['split'])}; left aside:"
+            f" {words.count(others, 'changed label')} of other splits."
+        )
     for note in _differences(sets, chosen):
         st.caption(note)
 
@@ -271,6 +277,7 @@ def chart(frame: pa.Table, metric: str, k: int) -> chart_style.LayerChart:
         }
     )
     scale = alt.Scale(zero=False, nice=True, padding=12)
+    axis = alt.Axis(format=".3f", tickCount=6)
     title = f"{words.metric(metric, k)}: ○ under the earlier labels, ● under the later"
     tooltip = [
         alt.Tooltip("run:N", title="run"),
@@ -290,7 +297,7 @@ def chart(frame: pa.Table, metric: str, k: int) -> chart_style.LayerChart:
     )
     base = alt.Chart(moves).encode(y=alt.Y("run:N", sort=runs, title=None), tooltip=tooltip)
     lines = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("old:Q", title=title, scale=scale), x2="new:Q", color=colour
+        x=alt.X("old:Q", title=title, scale=scale, axis=axis), x2="new:Q", color=colour
     )
     before = base.mark_point(size=70, strokeWidth=2, filled=False, color=chart_style.BASELINE).encode(
         x=alt.X("old:Q", scale=scale)

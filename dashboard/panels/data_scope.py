@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from panels.filters import Filters
+from panels.markup import facts_line
 from panels.question import Question
 from panels.sidebar import CUTOFFS, DEFAULT_K
 from panels.store_access import Reader
@@ -38,6 +39,13 @@ def choose(store: Reader) -> Filters | None:
         )
     row = sets[data]
     return Filters(data=data, label_set=str(row["label_set"]), query_set=str(row["query_set"]), k=k)
+
+
+def heading(filters: Filters) -> None:
+    """The title, and what the page is about. No split: what there is, is there in all of them."""
+    st.title("Data", anchor=False)
+    facts = [("data", filters.data), ("current labels", filters.label_set), ("k", filters.k)]
+    st.html(facts_line(facts))
 
 
 def current() -> Filters | None:

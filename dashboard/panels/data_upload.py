@@ -57,8 +57,11 @@ def show(filters: Filters | None, relevant_from: int = 1) -> None:
     )
     checked: tuple[tuple[object, ...], Outcome] | None = st.session_state.get("upload_checked")
     with st.container(horizontal=True, vertical_alignment="center"):
-        asked = st.button("Check", type="primary", icon=":material/fact_check:", disabled=chosen is None)
+        asked = st.button("Check", icon=":material/fact_check:", disabled=chosen is None)
         slot = st.container(width="content")
+        if chosen is None:
+            needed = "A zip archive is" if form == FOLDER else "Labels, a name and a revision are"
+            st.caption(f"{needed} needed.")
     if asked and chosen:
         st.session_state.pop("upload_added", None)
         checked = (chosen.mark, _run(upload.check, chosen.upload, "Checking"))
@@ -72,7 +75,7 @@ def show(filters: Filters | None, relevant_from: int = 1) -> None:
     _show_report(outcome)
     if outcome.is_new:
         with slot:
-            confirmed = st.button("Add to the store", icon=":material/add_circle:")
+            confirmed = st.button("Add to the store", type="primary", icon=":material/add_circle:")
         if confirmed:
             _add(chosen.upload)
 
@@ -237,9 +240,8 @@ def _show_faults(outcome: Outcome) -> None:
         "value": st.column_config.TextColumn("value", width="medium"),
         "expected": st.column_config.TextColumn("what is wrong, or was expected", width="large"),
     }
-    data_table.show(
-        frame, "upload_faults", "What is wrong: file, line, field, value, and what was expected.", columns
-    )
+    about = "What is wrong: file, line, field, value, and what was expected."
+    data_table.show(frame, "upload_faults", about, columns, tall=True)
     if (rest := outcome.num_faults - len(faults)) > 0:
         st.caption(f"… and {words.count(rest, 'more fault')}.")
 
@@ -284,13 +286,7 @@ def _show_doubts(outcome: Outcome) -> None:
     doubts = outcome.doubts
     if not doubts:
         return
-    st.warning(
-        f"{words.count(len(doubts), 'thing', 'things')} to know"
-        f" {'about it' if outcome.num_faults else 'that would be accepted with a doubt'}"
-        if outcome.dry_run
-        else f"{words.count(len(doubts), 'thing was', 'things were')} accepted with a doubt",
-        icon=":material/help:",
-    )
+    st.warning(f"{words.count(len(doubts), 'thing')} would be accepted with a doubt.", icon=":material/help:")
     frame = pa.table(
         {
             "file": pa.array([doubt.file for doubt in doubts], pa.string()),
@@ -300,7 +296,9 @@ def _show_doubts(outcome: Outcome) -> None:
         }
     )
     columns = {"sentence": st.column_config.TextColumn("sentence", width="large")}
-    data_table.show(frame, "upload_doubts", "What would be accepted with a doubt, with its count.", columns)
+    data_table.show(
+        frame, "upload_doubts", "What would be accepted with a doubt, with its count.", columns, tall=True
+    )
 
 
 def _show_added(outcome: Outcome) -> None:

@@ -151,7 +151,10 @@ def test_a_wrong_call_and_a_store_that_is_none_give_the_sentence(no_store: Store
 
 
 def test_a_store_that_is_busy_gives_the_sentence(store: Store) -> None:
-    hold = "import duckdb, sys; con = duckdb.connect(sys.argv[1], read_only=True); print('held', flush=True); input()"
+    hold = (
+        "import duckdb, sys; con = duckdb.connect(sys.argv[1], read_only=True)\n"
+        "print('held', flush=True); input()"
+    )
     holder = subprocess.Popen(
         [sys.executable, "-c", hold, str(store.path)],
         stdin=subprocess.PIPE,
