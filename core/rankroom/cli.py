@@ -394,13 +394,16 @@ def export(
     ] = Format.parquet,
 ) -> None:
     """Write a store out as Parquet or TREC files."""
-    from rankroom.export import export_parquet, export_trec
+    from rankroom.export import export_parquet, export_trec, left_out_of_trec
     from rankroom.store import Store
-    from rankroom.terminal import say, working
+    from rankroom.terminal import say, warn, working
 
     write = export_parquet if form is Format.parquet else export_trec
     with working() as progress:
         files = write(Store(store), folder, run or (), progress)
+    if form is Format.trec:
+        for sentence in left_out_of_trec(Store(store), run or ()):
+            warn(sentence)
     say(f"wrote {len(files)} files to {folder}")
 
 

@@ -48,7 +48,8 @@ def export_trec(
 ) -> list[Path]:
     """Write runs/RUN.txt and qrels/NAME@REVISION.txt.
 
-    Scores are those stored where the ranking goes by them, else -rank. What failed is left out.
+    Scores are those stored where the ranking goes by them, else -rank. What failed is left out, and so are
+    labels that their query's user may not read, which would count as relevant: `left_out_of_trec` says how much.
     """
     _make_empty(folder)
     written = []
@@ -85,12 +86,56 @@ def export_trec(
         files = _file_names(label_sets)
         for label_set in label_sets:
             lines = con.sql(
-                "select concat_ws(' ', query_id, 0, doc_id, grade) || chr(10) from labels"
-                " where label_set = $label_set and doc_id is not null order by query_id, doc_id",
+                f"with seen as ({LABELS_SEEN})"
+                " select concat_ws(' ', query_id, 0, doc_id, grade) || chr(10) from seen"
+                " where label_set = $label_set and readable order by query_id, doc_id",
                 params={"label_set": label_set},
             )
             written.append(_write_lines(lines, folder / "qrels" / files[label_set]))
     return written
+
+
+def left_out_of_trec(store: Store, runs: Sequence[str] = ()) -> list[str]:
+    """What TREC files of these runs (none: all) cannot hold, a sentence each."""
+    with store.read() as con:
+        ((forbidden, no_answer, failed, stages),) = con.execute(
+            f"""
+            with chosen as (from runs where $all or list_contains($runs::varchar[], run)),
+                 label_sets_used as (select distinct label_set from scorings semi join chosen using (run)),
+                 seen as ({LABELS_SEEN})
+            select (select count(*) from seen semi join label_sets_used using (label_set) where not readable),
+                   (select count(*) from labels semi join label_sets_used using (label_set) where no_answer),
+                   (select count(*) from run_queries semi join chosen using (run) where status <> 'ok'),
+                   (select count(*) from run_stages semi join chosen using (run) where stage <> 'final')
+            """,
+            {"all": not runs, "runs": list(runs)},
+        ).fetchall()
+    counted = (
+        (
+            forbidden,
+            "label that its query's user may not read",
+            "labels that their query's user may not read",
+        ),
+        (no_answer, "no-answer line", "no-answer lines"),
+        (failed, "query that failed or timed out", "queries that failed or timed out"),
+        (stages, "stage beside the final one", "stages beside the final one"),
+    )
+    return [
+        f"TREC files have no place for {num:,} {one if num == 1 else many}: left out"
+        for num, one, many in counted
+        if num
+    ]
+
+
+LABELS_SEEN = """
+    select labels.*, documents.groups is null or queries.groups is null
+                     or list_has_any(documents.groups, queries.groups) as readable
+    from labels
+    join label_sets on label_sets.label_set = labels.label_set
+    left join queries on queries.query_set = label_sets.query_set and queries.query_id = labels.query_id
+    left join documents on documents.collection = label_sets.collection and documents.doc_id = labels.doc_id
+    where labels.doc_id is not null
+"""
 
 
 def _check_runs(store: Store, con: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> None:

@@ -69,6 +69,11 @@ def say(sentence: str) -> None:
     _print(out, sentence)
 
 
+def warn(sentence: str) -> None:
+    """One note on standard error."""
+    _print(err, f"note: {sentence}")
+
+
 def print_json(value: object) -> None:
     """A value as JSON on standard output, in whatever encoding that has."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from rankroom.add import Options, add_trec
 from rankroom.errors import RankroomError, UsageError
-from rankroom.export import export_parquet, export_trec
+from rankroom.export import export_parquet, export_trec, left_out_of_trec
 from rankroom.store import Store
 from small_stores import add_native, add_small, ask
 
@@ -138,6 +138,41 @@ def test_ids_that_a_trec_file_cannot_hold_are_refused(store: Store, tmp_path: Pa
     with pytest.raises(RankroomError, match="white space"):
         export_trec(store, tmp_path / "out")
     assert files(tmp_path / "out") == []
+
+
+def test_permissions_leave_forbidden_labels_out_and_the_rest_is_said(
+    store: Store, no_store: Store, tmp_path: Path
+) -> None:
+    add_native(
+        store,
+        tmp_path / "files",
+        queries=[{"query_id": "q", "groups": ["staff"]}, {"query_id": "none"}],
+        documents=[{"doc_id": "open"}, {"doc_id": "closed", "groups": ["board"]}],
+        labels=[
+            {"query_id": "q", "doc_id": "open", "grade": 1},
+            {"query_id": "q", "doc_id": "closed", "grade": 2},
+            {"query_id": "none", "no_answer": True},
+        ],
+        runs={
+            "r": [{"query_id": "q", "results": ["closed", "open"]}, {"query_id": "none", "status": "error"}]
+        },
+    )
+    export_trec(store, tmp_path / "out")
+    assert (tmp_path / "out" / "qrels" / "native@1.txt").read_text() == "q 0 open 1\n"
+    add_trec(
+        no_store,
+        [tmp_path / "out" / "runs" / "r.txt"],
+        labels=tmp_path / "out" / "qrels" / "native@1.txt",
+        dataset="again",
+    )
+    means = "select k, ndcg, rr, recall from run_summary where split = 'all' order by k"
+    assert ask(no_store, means) == ask(store, means)
+    assert left_out_of_trec(store) == [
+        "TREC files have no place for 1 label that its query's user may not read: left out",
+        "TREC files have no place for 1 no-answer line: left out",
+        "TREC files have no place for 1 query that failed or timed out: left out",
+    ]
+    assert left_out_of_trec(no_store) == []
 
 
 def test_ids_of_other_runs_do_not_matter(store: Store, tmp_path: Path) -> None:
