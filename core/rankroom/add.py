@@ -155,7 +155,7 @@ def _settle_dataset(adding: Adding, labels: str, dataset: str, revision: str, re
         {"key": key},
     )
     # TREC files say nothing of the documents: one collection of the name serves every revision of the labels.
-    version = adding.known.bare_collection(dataset) or revision
+    version = adding.known.bare_collection(dataset, key) or revision
     adding.dataset(
         DatasetFacts(
             name=dataset,

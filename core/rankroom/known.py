@@ -37,6 +37,7 @@ class Known:
     runs: dict[str, str]
     scorings: set[tuple[str, str]]
     bare_collections: dict[str, str]
+    bare_collections_of_labels: dict[str, str]
 
     @classmethod
     def of_store(cls, store: Store) -> Known:
@@ -68,11 +69,21 @@ class Known:
                     " where num_documents = 0 group by name"
                 )
             ),
+            bare_collections_of_labels=dict(
+                rows(
+                    f"select label_set, version from {catalog}label_sets as labels"
+                    f" join {catalog}collections as collections on collections.collection = labels.collection"
+                    " where collections.num_documents = 0 and collections.name = labels.name"
+                )
+            ),
         )
 
-    def bare_collection(self, name: str) -> str | None:
-        """The version of a collection that is there by its name alone: what TREC files are about."""
-        return self.bare_collections.get(name)
+    def bare_collection(self, name: str, label_set: str) -> str | None:
+        """The version of a collection that is there by its name alone: what TREC files are about.
+
+        Labels that the store has stay with theirs; others are about the newest.
+        """
+        return self.bare_collections_of_labels.get(label_set) or self.bare_collections.get(name)
 
     def state_of_run(self, run: str, content_hash: str, label_set: str) -> RunState | None:
         """What adding a run comes to; None: another run has its name."""

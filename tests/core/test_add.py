@@ -221,6 +221,22 @@ def test_a_file_whose_name_is_no_text_is_refused_in_words(no_store: Store, tmp_p
     assert not no_store.exists()
 
 
+def test_labels_stay_with_their_collection_when_a_newer_one_has_its_name(
+    store: Store, tmp_path: Path
+) -> None:
+    add_small(store, tmp_path, LABELS, {"one": RUN})
+    add_native(
+        store,
+        tmp_path / "native",
+        dataset='name = "small"\nrevision = "native"\n[collection]\nversion = "newer"\n',
+        queries=[{"query_id": "q1", "text": "one"}],
+        labels=[{"query_id": "q1", "doc_id": "a", "grade": 1}],
+    )
+    assert ask(store, "select collection from collections order by all") == [("small@1",), ("small@newer",)]
+    added = add_small(store, tmp_path, LABELS, {"two": OTHER})
+    assert (added.collection, added.label_set, added.new_parts) == ("small@1", "small@1", [])
+
+
 def test_an_endless_id_is_cut_short_where_it_is_spoken_of(store: Store, tmp_path: Path) -> None:
     endless = "x" * 100_000
     added = add_small(store, tmp_path, LABELS, {"one": {"q1": [endless], endless: ["a"]}})
