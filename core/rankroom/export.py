@@ -49,7 +49,7 @@ def export_trec(
     """Write runs/RUN.txt and qrels/NAME@REVISION.txt.
 
     Scores are those stored where the ranking goes by them, else -rank. What failed is left out, and so are
-    labels that their query's user may not read, which would count as relevant: `left_out_of_trec` says how much.
+    labels that their query's user may not read, which would count as relevant (see `left_out_of_trec`).
     """
     _make_empty(folder)
     written = []

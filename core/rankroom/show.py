@@ -27,10 +27,10 @@ def run_report(store: Store, run: str, k: int = 5, by: Sequence[str] = ()) -> di
     if len(by) > MOST_DIMENSIONS:
         raise UsageError(f"--by takes at most {MOST_DIMENSIONS} dimensions, and {len(by)} are given")
     with _scores_at(store, run, k) as con:
-        if by:
-            _check_dimensions(con, by)
         at_k: dict[str, Any] = {"run": run, "k": k}
         (summary,) = rows(con, "from run_summary where run = $run and k = $k and split = 'all'", at_k)
+        if by:
+            _check_dimensions(con, summary["label_set"], by)
         uncut = rows(
             con,
             "select rr, ap, ndcg, r_precision, num_unknown, num_returned, num_relevant"
@@ -92,9 +92,17 @@ def _scores_at(store: Store, run: str, k: int) -> Iterator[duckdb.DuckDBPyConnec
         yield con
 
 
-def _check_dimensions(con: duckdb.DuckDBPyConnection, by: Sequence[str]) -> None:
-    known = [d for (d,) in con.execute("select distinct dimension from query_slices order by all").fetchall()]
+def _check_dimensions(con: duckdb.DuckDBPyConnection, label_set: str, by: Sequence[str]) -> None:
+    """Refuse dimensions that the queries of this label set do not have, instead of an empty table."""
+    ((query_set, known),) = con.execute(
+        """
+        select query_set, list_sort(list(distinct dimension) filter (dimension is not null))
+        from label_sets left join query_slices using (query_set)
+        where label_set = $label_set group by query_set
+        """,
+        {"label_set": label_set},
+    ).fetchall()
     for dimension in by:
-        if dimension not in known:
-            there = f"there are {', '.join(known)}" if known else "they have nothing to be sliced by"
-            raise UsageError(f"the queries cannot be sliced by {dimension}: {there}")
+        if dimension not in (known or ()):
+            there = f"they have {', '.join(known)}" if known else "they say nothing but their ids"
+            raise UsageError(f"the queries of {query_set} cannot be sliced by {dimension}: {there}")
