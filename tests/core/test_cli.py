@@ -343,7 +343,7 @@ def test_a_folder_with_many_faults_shows_twenty_and_counts_the_rest(rankroom: Ru
         labels=[{"query_id": "q", "doc_id": "d", "grade": 1}],
         runs={"r": lines},
     )
-    ended = rankroom("add", "--store", "s.duckdb", native, "--json")
+    ended = rankroom("add", "--store", "s.duckdb", native)
     refused(ended, 1, "... and 5 more faults", "nothing was stored: 25 faults")
     faults = [line for line in ended.err.splitlines() if line.startswith("  line ")]
     assert len(faults) == SHOWN
