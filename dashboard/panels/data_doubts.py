@@ -54,7 +54,6 @@ def show(store: Reader, filters: Filters) -> None:
             "doubts",
             "What was accepted with a doubt: run or part, kind, count, and the sentence.",
             {"sentence": st.column_config.TextColumn("sentence", width="large")},
-            tall=True,
         )
         data_table.say_cut(frame.num_rows, sum(row["times"] for row in by_kind))
     show_sql(kinds, doubts)

@@ -14,21 +14,11 @@ from panels import words
 MOST_ROWS = 500
 """So many rows of a list are shown; the statement without its limit gives all."""
 
-TALL = 58
 LIMIT = f"limit {MOST_ROWS}"
 
 
-def show(
-    frame: pa.Table,
-    key: str,
-    alt: str,
-    columns: Mapping[str, Any] | None = None,
-    tall: bool = False,
-) -> None:
-    """The table. A column is named after its field unless `columns` says otherwise.
-
-    In `tall` rows there is room for sentences of two lines.
-    """
+def show(frame: pa.Table, key: str, alt: str, columns: Mapping[str, Any] | None = None) -> None:
+    """The table. A column is named after its field unless `columns` says otherwise."""
     given = [name for name in frame.column_names if frame.column(name).null_count < frame.num_rows]
     named = {name: _column(name, frame.schema.field(name).type) for name in given}
     st.dataframe(
@@ -39,7 +29,6 @@ def show(
         lazy=False,
         placeholder="–",
         height="auto" if frame.num_rows <= 12 else 440,
-        row_height=TALL if tall else None,
         column_config=named | {name: column for name, column in (columns or {}).items() if name in given},
     )
 

@@ -9,11 +9,9 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 from rankroom import upload
-from rankroom.faults import clip
 from rankroom.upload import FolderUpload, Outcome, Sent, TrecUpload
 
-from panels import data_table, words
-from panels.data_doubts import words_of
+from panels import data_report, data_table, words
 from panels.filters import Filters
 from panels.layout import panel_title
 from panels.store_access import store_path
@@ -226,23 +224,8 @@ def _show_faults(outcome: Outcome) -> None:
     st.error(
         f"{words.count(outcome.num_faults, 'fault')}: nothing of this can be stored.", icon=":material/block:"
     )
-    faults = outcome.faults
-    frame = pa.table(
-        {
-            "file": pa.array([fault.file for fault in faults], pa.string()),
-            "line": pa.array([fault.line for fault in faults], pa.int64()),
-            "field": pa.array([fault.field for fault in faults], pa.string()),
-            "value": pa.array([fault.value and clip(fault.value) for fault in faults], pa.string()),
-            "expected": pa.array([fault.expected for fault in faults], pa.string()),
-        }
-    )
-    columns = {
-        "value": st.column_config.TextColumn("value", width="medium"),
-        "expected": st.column_config.TextColumn("what is wrong, or was expected", width="large"),
-    }
-    about = "What is wrong: file, line, field, value, and what was expected."
-    data_table.show(frame, "upload_faults", about, columns, tall=True)
-    if (rest := outcome.num_faults - len(faults)) > 0:
+    st.html(data_report.faults(outcome.faults))
+    if (rest := outcome.num_faults - len(outcome.faults)) > 0:
         st.caption(f"… and {words.count(rest, 'more fault')}.")
 
 
@@ -287,18 +270,7 @@ def _show_doubts(outcome: Outcome) -> None:
     if not doubts:
         return
     st.warning(f"{words.count(len(doubts), 'thing')} would be accepted with a doubt.", icon=":material/help:")
-    frame = pa.table(
-        {
-            "file": pa.array([doubt.file for doubt in doubts], pa.string()),
-            "kind": pa.array([words_of(doubt.kind) for doubt in doubts], pa.string()),
-            "count": pa.array([doubt.count for doubt in doubts], pa.int64()),
-            "sentence": pa.array([doubt.sentence for doubt in doubts], pa.string()),
-        }
-    )
-    columns = {"sentence": st.column_config.TextColumn("sentence", width="large")}
-    data_table.show(
-        frame, "upload_doubts", "What would be accepted with a doubt, with its count.", columns, tall=True
-    )
+    st.html(data_report.doubts(doubts))
 
 
 def _show_added(outcome: Outcome) -> None:
