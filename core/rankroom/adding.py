@@ -125,6 +125,8 @@ class Adding:
         self.con = open_workspace()
         self.doubts_kept = 0
         self.parts: dict[str, Part] = {}
+        self.only_scored_from = False
+        """Whether the workspace lacks what of the data set is not scored, and so cannot be written."""
         self.runs: list[AddedRun] = []
         self.known = Known.of_store(store)
         self.con.execute("delete from cutoffs")
@@ -174,6 +176,14 @@ class Adding:
         scoring.prepare_labels(con, self.parts["label_set"].key, self.known.cutoffs)
         self._check("labels", facts.labels_file)
         self._keep_doubts(self.parts["label_set"].key, "label_set")
+
+    def stored_dataset(self, query_set: str, label_set: str, collection: str) -> None:
+        """Go on with a data set that the store has, once the workspace holds what scoring reads of it."""
+        keys: dict[Kind, str] = {"query_set": query_set, "label_set": label_set, "collection": collection}
+        for kind, key in keys.items():
+            hashed = self.known.parts[kind][key]
+            self.parts[kind] = Part(kind, key, key, hashed, is_new=False, file=str(self.store.path))
+        self.only_scored_from = True
 
     def _add_collection(self, collection: Collection) -> None:
         self.con.execute(
@@ -326,7 +336,11 @@ class Adding:
         """What the store got since it was looked at must not contradict what is about to be written."""
         report = Report()
         for part in self.parts.values():
-            if known.parts[part.kind].get(part.key, part.content_hash) != part.content_hash:
+            there = known.parts[part.kind].get(part.key)
+            if there is None and self.only_scored_from:
+                expected = f"it no longer has {part.key}: another file took its place meanwhile"
+                report.fault(Fault(str(self.store.path), "part_gone", expected))
+            elif there not in (None, part.content_hash):
                 report.fault(changed_content(part.kind, part.key, part.file))
         for run in self.runs:
             if known.state_of_run(run.run, self._hash(run.run), self.parts["label_set"].key) is None:
