@@ -34,7 +34,7 @@ class Store:
         # Two names of one file must share its gate and its write-ahead log.
         self._file = self.path.resolve()
         self._wal = Path(f"{self._file}.wal")
-        self._draft = Path(f"{self._file}.new")
+        self._draft = Path(f"{self._file}.rankroom-new")  # a name that nobody else gives a file
         self._turnstile = Turnstile(self._file)
 
     def __repr__(self) -> str:
@@ -132,6 +132,9 @@ class Store:
     def _check_place(self) -> None:
         if self._file.is_dir():
             raise StoreUnavailable(f"{self.path} is a folder, not the file of a store")
+        if self._file.exists() and not self._file.is_file():
+            # A new store takes the place of an empty file, and must never take that of /dev/null.
+            raise StoreUnavailable(f"{self.path} is a device, a pipe or a socket, not the file of a store")
         if not self._file.parent.is_dir():
             raise StoreUnavailable(f"{self.path} cannot be a store: there is no folder {self._file.parent}")
 
@@ -169,7 +172,7 @@ class Store:
             con.execute(f"use {catalog}.{schema}")
 
     def _publish_draft(self) -> None:
-        if self._file.exists() and not self.exists():
+        if self._file.is_file() and not self.exists():
             self._file.unlink()  # an empty file, as mktemp makes them
         try:
             os.link(self._draft, self._file)  # not a rename: it never takes the place of another's file

@@ -240,4 +240,4 @@ def test_a_store_whose_making_is_killed_is_made_by_the_next(tmp_path):
         with Store(path).read() as con:
             assert con.execute("select count(*) from cutoffs where k = 7").fetchall() == [(1,)]
             assert not torn_runs(con)
-        assert not list(tmp_path.glob("*.new*"))
+        assert not list(tmp_path.glob("*rankroom-new*"))

@@ -124,12 +124,20 @@ def test_a_new_store_takes_the_place_of_an_empty_file(tmp_path, con):
     assert 7 in cutoffs(store)
 
 
+def test_making_a_store_leaves_files_with_like_names_alone(tmp_path, con):
+    for name in ("store.duckdb.new", "store.duckdb.bak"):
+        (tmp_path / name).write_text("mine")
+    with Store(tmp_path / "store.duckdb").write(con):
+        pass
+    assert (tmp_path / "store.duckdb.new").read_text() == "mine"
+
+
 def test_a_new_store_never_takes_the_place_of_another_programs_file(tmp_path, con):
     store = Store(tmp_path / "store.duckdb")
     with pytest.raises(StoreUnavailable, match="another program made"), store.write(con):
         store.path.write_text("something else")
     assert store.path.read_text() == "something else"
-    assert not list(tmp_path.glob("*.new*"))
+    assert not list(tmp_path.glob("*rankroom-new*"))
 
 
 def test_the_workspace_is_as_before_after_writing(store, con):
@@ -237,6 +245,7 @@ def test_no_store_says_how_to_make_one(tmp_path):
     [
         (lambda path: path.write_text("run,score\n" * 1000), "it is not a DuckDB file"),
         (lambda path: path.mkdir(), "is a folder"),
+        (os.mkfifo, "is a device, a pipe or a socket"),
         (
             lambda path: duckdb.connect(str(path)).execute("create table a (b int)").close(),
             "not a store of rankroom",
@@ -246,11 +255,13 @@ def test_no_store_says_how_to_make_one(tmp_path):
 def test_what_is_no_store_is_left_alone(tmp_path, con, make, sentence):
     store = Store(tmp_path / "store.duckdb")
     make(store.path)
+    before = store.path.stat()
     for use in (store.read, lambda: store.write(con)):
         with pytest.raises(StoreUnavailable, match=sentence), use():
             pass
     with pytest.raises(StoreUnavailable, match=sentence):
         store.migrate()
+    assert (store.path.stat().st_ino, store.path.stat().st_mode) == (before.st_ino, before.st_mode)
 
 
 def test_a_missing_folder(tmp_path, con):
