@@ -6,11 +6,12 @@
 with final_outcomes as (
     from outcomes where stage = 'final'
 ), left_out as (
-    select count(*) as num, list(left(query_id, 60) order by query_id)[1:3] as examples
+    select count(*) as num, count(*) filter (num_relevant > 0) as answerable,
+           list(left(query_id, 60) order by query_id)[1:3] as examples
     from final_outcomes where outcome = 'left_out'
 ), empty as (
     select count(*) as num, list(left(query_id, 60) order by query_id)[1:3] as examples
-    from final_outcomes where outcome = 'empty'
+    from final_outcomes where outcome = 'empty' and num_relevant > 0       -- of a no-answer query, nothing is right
 ), failed as (
     select count(*) as num, list(left(query_id, 60) order by query_id)[1:3] as examples
     from final_outcomes where outcome in ('error', 'timeout')
@@ -45,8 +46,10 @@ with final_outcomes as (
     where all_found and num_relevant > 2 and k <= 20
 )
 select 'query_missing_from_run' as kind, num,
-       num || if(num = 1, ' labelled query is not in the run, and counts as 0 (', ' labelled queries are not in the run, and count as 0 (')
-       || array_to_string(examples, ', ') || if(num > 3, ', ...)', ')') as sentence
+       num || if(num = 1, ' labelled query is not in the run', ' labelled queries are not in the run')
+       || case when answerable = num then if(num = 1, ', and counts as 0', ', and count as 0')
+               else ', of which ' || answerable || if(answerable = 1, ' has an answer and counts as 0', ' have an answer and count as 0') end
+       || ' (' || array_to_string(examples, ', ') || if(num > 3, ', ...)', ')') as sentence
 from left_out where num > 0
 union all
 select 'query_not_in_labels', num,

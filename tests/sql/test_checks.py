@@ -136,6 +136,14 @@ def test_a_query_without_any_judgement(store: Store, tmp_path: Path) -> None:
     assert len(found) == 2
 
 
+def test_a_query_that_nothing_answers_does_not_count_as_0(store: Store, tmp_path: Path) -> None:
+    labels = LABELS | {"q8": {"a": 0, "b": 0}, "q9": {"a": 0}}
+    found = doubts(add_small(store, tmp_path, labels, {"one": {"q1": ["x", "a"]}}))
+    said = "3 labelled queries are not in the run, of which 1 has an answer and counts as 0 (q2, q8, q9)"
+    assert found["query_missing_from_run"] == (3, said)
+    assert native(store, tmp_path / "f", [*FULL[:3], {"query_id": "q4", "results": []}]) == {}
+
+
 @pytest.mark.parametrize(
     ("line", "kind"),
     [
