@@ -124,7 +124,7 @@ def to_table(name: str, frame: Any, report: Report) -> pa.Table | None:
             from pyarrow.interchange import from_dataframe
 
             table = from_dataframe(frame)
-    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError) as error:
         report.fault(_not_arrow(name, error))
         return None
     names = [column for column in table.column_names if not UNNAMED_INDEX.fullmatch(column)]

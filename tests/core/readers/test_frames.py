@@ -385,6 +385,14 @@ def test_values_of_several_types_in_a_column(con: duckdb.DuckDBPyConnection) -> 
         assert text.startswith("results: field doc_id: expected values of one type")
 
 
+def test_values_that_arrow_cannot_hold(con: duckdb.DuckDBPyConnection) -> None:
+    large = {"query_id": ["q1"], "doc_id": ["a"], "score": [2**70]}
+    for results in (pd.DataFrame(large, dtype=object), pd.DataFrame(large).to_dict("records")):
+        ((kind, text),) = faults(con, results)
+        assert kind == "wrong_value"
+        assert text.startswith("results: ")
+
+
 def test_every_fault_is_counted_and_twenty_are_spelt_out(con: duckdb.DuckDBPyConnection) -> None:
     results = pa.table(
         {"query_id": ["q1"] * 30, "doc_id": [str(n) for n in range(30)], "score": [math.nan] * 30}
