@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil, floor, log10
 from typing import Any
 
 import altair as alt
@@ -29,9 +30,7 @@ def chart(frame: pa.Table, cost: str, order: str, metric: str, drawn: list[str])
     """A point for each run: up and to the left is better. The runs drawn elsewhere have their colour."""
     shown = recorded(frame, cost, order)
     in_front = pc.is_in(shown.column("run"), pa.array(drawn, pa.string()))
-    x = alt.X(
-        f"{cost}:Q", title=TITLES[cost], scale=_scale(shown, cost), axis=alt.Axis(tickCount=6, format="~s")
-    )
+    x = _axis(shown, cost)
     y = alt.Y(
         f"{order}:Q",
         title=metric,
@@ -64,12 +63,23 @@ def chart(frame: pa.Table, cost: str, order: str, metric: str, drawn: list[str])
     return chart_style.LayerChart(layer=layers, title=title, **chart_style.look(height=300))
 
 
-def _scale(shown: pa.Table, cost: str) -> alt.Scale:
+def _axis(shown: pa.Table, cost: str) -> alt.X:
     low = pc.min(shown.column(cost)).as_py() or 0
     high = pc.max(shown.column("latency_p95_ms" if cost == LATENCY else cost)).as_py() or 0
     if low > 0 and high / low > LOG_FROM:
-        return alt.Scale(type="log", nice=False, domain=[low * 0.8, high * 1.2])
-    return alt.Scale(zero=True, domainMin=0, padding=14)
+        powers = [10.0**power for power in range(floor(log10(low)), ceil(log10(high)) + 1)]
+        return alt.X(
+            f"{cost}:Q",
+            title=TITLES[cost],
+            scale=alt.Scale(type="log", nice=False, domain=[low * 0.8, high * 1.2]),
+            axis=alt.Axis(values=powers, format=",~r"),
+        )
+    return alt.X(
+        f"{cost}:Q",
+        title=TITLES[cost],
+        scale=alt.Scale(zero=False, padding=14),
+        axis=alt.Axis(tickCount=6, format=",~r"),
+    )
 
 
 def alt_text(frame: pa.Table, cost: str, order: str, metric: str) -> str:

@@ -170,7 +170,7 @@ def _query_filters(store: Reader, filters: Filters) -> Filters:
         left_aside=others,
         category=_several("Category", "category", options.get("category", [])),
         language=_several("Language", "language", options.get("language", [])),
-        tag=_several("Tag", "tag", options.get("tag", [])),
+        tag=_several("Tag", "tag", options.get("tag", []), least=1),
     )
     must_pass = ALL
     if len(options.get("must_pass", [])) > 1:
@@ -194,8 +194,11 @@ def _options(store: Reader, question: Question) -> dict[str, list[str]]:
     return options
 
 
-def _several(label: str, key: str, options: list[str], shown: Callable[[str], str] = str) -> tuple[str, ...]:
-    if len(options) < 2:
+def _several(
+    label: str, key: str, options: list[str], shown: Callable[[str], str] = str, least: int = 2
+) -> tuple[str, ...]:
+    """A choice of several, where there are enough to choose from."""
+    if len(options) < least:
         return ()
     return tuple(
         st.multiselect(label, options, format_func=shown, key=key, bind="query-params", placeholder="All")
@@ -208,7 +211,7 @@ def _run_filters(store: Reader, filters: Filters) -> Filters:
     if len(names) < 2:
         return filters
     runs = tuple(st.multiselect("Runs", names, key="runs", bind="query-params", placeholder="All"))
-    tags = _several("Tags of runs", "run_tag", store.column(Question(RUN_TAGS, filters.values())))
+    tags = _several("Tags of runs", "run_tag", store.column(Question(RUN_TAGS, filters.values())), least=1)
     return replace(filters, runs=runs, run_tag=tags, settings=_settings(store, filters))
 
 

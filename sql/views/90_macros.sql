@@ -171,6 +171,7 @@ join query_slices as s1 on s1.query_set = l.query_set and s1.query_id = m.query_
 left join query_slices as s2 on s2.query_set = l.query_set and s2.query_id = m.query_id and s2.dimension = asked.by_2
 left join query_slices as s3 on s3.query_set = l.query_set and s3.query_id = m.query_id and s3.dimension = asked.by_3
 where (asked.splits = 'all' or q.split = asked.splits)
+  and (asked.by_2 is null or s2.slice is not null) and (asked.by_3 is null or s3.slice is not null)   -- a query without tags
   and (m.label_set = asked.labels
        or asked.labels is null and m.label_set in (select current_label_sets.label_set from current_label_sets))
 group by m.run, m.label_set, m.k, s1.slice, s2.slice, s3.slice

@@ -177,6 +177,45 @@ def world(folder: Path, *runs: str) -> Store:
     return store
 
 
+EVIL_SETTING = "<b>size</b>'; $k `x`"
+
+SETTINGS = {
+    "first": f'tags = ["<b>tagged</b>"]\n[config]\n{json.dumps(EVIL_SETTING)} = 64\n',
+    "second": f"created = 2026-03-02T10:00:00Z\n[config]\n{json.dumps(EVIL_SETTING)} = 8\n",
+    EVIL: "",
+}
+
+
+def configured(folder: Path) -> Store:
+    """A store with three runs that differ in a setting, which one does not name, and in their tags."""
+    native = write_folder(folder / "native", {run: RUNS[run] for run in SETTINGS})
+    for run, text in SETTINGS.items():
+        (native / "runs" / f"{run}.toml").write_text(text, encoding="utf-8")
+    store = Store(folder / "store.duckdb")
+    add_folder(store, native)
+    return store
+
+
+def add_parts(
+    store: Store,
+    folder: Path,
+    queries: list[dict[str, Any]],
+    labels: list[dict[str, Any]],
+    runs: dict[str, list[dict[str, Any]]],
+    about: dict[str, str] | None = None,
+) -> None:
+    """Write a data set of these parts in the native form, and add it."""
+    (folder / "runs").mkdir(parents=True)
+    (folder / "dataset.toml").write_text('name = "parts"\n', encoding="utf-8")
+    _write(folder / "queries.jsonl", queries)
+    _write(folder / "labels.jsonl", labels)
+    for run, lines in runs.items():
+        _write(folder / "runs" / f"{run}.jsonl", lines)
+    for run, text in (about or {}).items():
+        (folder / "runs" / f"{run}.toml").write_text(text, encoding="utf-8")
+    add_folder(store, folder)
+
+
 def multiply(store: Store, run: str, times: int) -> None:
     """Copies of a run under other names, made where the data is."""
     with closing(open_workspace()) as con, store.write(con):

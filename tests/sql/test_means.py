@@ -83,6 +83,19 @@ def test_slices_of_chosen_queries(room: Store) -> None:
     assert every == [("faq", 2, 2), ("legal", 1, 2)]
 
 
+def test_a_query_without_tags_is_in_no_slice_of_them(store: Store, tmp_path: Path) -> None:
+    add_native(
+        store,
+        tmp_path,
+        queries=[{"query_id": "a", "category": "faq", "tags": ["x"]}, {"query_id": "b", "category": "faq"}],
+        labels=LABELS[:3],
+        runs={"r": [{"query_id": "a", "results": ["x"]}]},
+    )
+    for by in ("'category', 5, second_by := 'tag'", "'tag', 5, second_by := 'category'"):
+        rows = ask(store, f"select n from slices_by({by})")
+        assert rows == [(1,)]
+
+
 def test_means_of_a_group_in_anyones_own_statement(room: Store) -> None:
     rows = ask(
         room,
