@@ -13,11 +13,17 @@ from panels import (
 )
 from panels.layout import answer
 from panels.store_access import reading, store_path
+from rankroom.store import Store
 
 filters = data_scope.current()
 if filters is None:
     st.title("Data", anchor=False)
-    answer(f"There is no data yet: the first files that are added make {words.quoted(store_path())}.")
+    path = words.quoted(store_path())
+    answer(
+        f"There is no data in {path} yet."
+        if Store(store_path()).exists()
+        else f"There is no data yet: the first files that are added make {path}."
+    )
     data_upload.show(None)
     st.stop()
 

@@ -145,6 +145,27 @@ def test_several_data_sets(open_page: Any, single: Store, tmp_path: Path) -> Non
     assert at.title[0].value == "Runs"
 
 
+def test_a_store_without_runs_without_anything_and_no_store_at_all(
+    open_page: Any, store: Store, tmp_path: Path
+) -> None:
+    at = open_page(worlds.world(tmp_path), "data")
+    assert not at.exception
+    assert "`handbook` has 14 queries" in texts(at)
+    assert "There is no data in" in texts(open_page(store, "data"))
+    (tmp_path / "notes.duckdb").write_text("notes " * 1000)
+    at = open_page(Store(tmp_path / "notes.duckdb"), "data")
+    assert not at.exception
+    assert at.title[0].value == "The store could not be read"
+
+
+def test_two_hundred_runs(open_page: Any, many: Store) -> None:
+    for view in (THERE, COVERAGE, DOUBTS):
+        assert not open_page(many, "data", view=view).exception
+    at = open_page(many, "data", view=COVERAGE)
+    assert len(table(at, "coverage")) == 201
+    assert "Drawn are the 30 runs with the lowest share; the table has all." in texts(at)
+
+
 # Label revisions
 
 
