@@ -2,8 +2,9 @@
 
 DuckDB's SQL is code: it is run where it can do nothing but read the store and burn the time and memory it is
 given. Each statement gets a fresh process (rankroom.sandbox_worker) with an empty environment and an empty
-folder, held to its limits by the operating system and killed with its whole group when its time is up. What
-it sends back is not trusted either: only so many bytes of it are read, and they are checked.
+folder, held to its limits by the operating system and killed with its whole group when its time is up. Where
+Linux has Landlock, the kernel keeps it from every other file and from connections. What it sends back is not
+trusted either: only so many bytes of it are read, and they are checked.
 
 While a statement runs, it has the store open for reading, and writers wait: its time limit bounds for how
 long.

@@ -14,6 +14,7 @@ import re
 import resource
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -27,12 +28,26 @@ import pyarrow as pa
 
 from rankroom.errors import StoreUnavailable
 from rankroom.faults import clip
+from rankroom.resources import folder
+from rankroom.sandbox_landlock import restrict_to
 from rankroom.statement import LINE
 from rankroom.store import Store
+from rankroom.turnstile import Turnstile
 
 BATCH = 2048
 MESSAGE_LINES = 40
 OPEN_FILES = 64
+MAPPED = Path("/proc/self/statm")
+MACHINE = [
+    Path("/proc/self/cgroup"),
+    Path("/sys/fs/cgroup"),
+    Path("/sys/devices/system/cpu"),
+    Path("/sys/kernel/mm/transparent_hugepage"),
+    Path("/proc/sys/vm/overcommit_memory"),
+    Path("/proc/meminfo"),
+    Path("/dev/urandom"),
+]
+"""Where DuckDB and its memory pools look how large the machine is."""
 
 READS = "This page only reads: "
 CHANGES = READS + "runs and labels come in with `rankroom add`, and go out with `rankroom remove`."
@@ -107,6 +122,8 @@ def main() -> None:
     signal.setitimer(signal.ITIMER_REAL, job.alarm)
     with _reply_channel() as reply:
         try:
+            tempfile.tempdir = str(Path.cwd())  # or it is looked for where nothing can be made any more
+            restrict_to(_readable(job.store))
             _answer(job, reply)
         except Fault as fault:
             _say(reply, fault=fault.head)
@@ -114,6 +131,15 @@ def main() -> None:
             _say(reply, fault=Fault("unavailable", str(error)).head)
         except (MemoryError, pa.ArrowMemoryError):
             _say(reply, fault=_out_of_memory().head)
+
+
+def _readable(store: str) -> list[Path]:
+    """What has yet to be opened when all is imported: the store, and the schema it is checked against."""
+    gate = Turnstile(Path(store)).path
+    if Path(store).exists():  # made here, since nothing can be made later
+        with suppress(OSError):
+            os.close(os.open(gate, os.O_RDONLY | os.O_CREAT, 0o666))
+    return [Path(store), Path(f"{store}.wal"), gate, folder("sql"), MAPPED, *MACHINE]
 
 
 def _answer(job: Job, reply: IO[bytes]) -> None:
@@ -186,7 +212,7 @@ def _mapped_bytes() -> int:
     Counted from here, since what DuckDB and Arrow map at their start depends on the machine.
     """
     try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        pages = int(MAPPED.read_bytes().split()[0])
     except OSError:
         return 0
     return pages * resource.getpagesize()

@@ -89,9 +89,10 @@ def _group(name: str, about: str, rows: list[Row], is_open: bool) -> str:
 
 def _item(row: Row, is_open: bool) -> str:
     parts = "".join(_part(part) for part in [*row["parameters"], *row["columns"]])
+    lead = "" if group(row) == "Checks" else "from "
     return (
         f"<details{' open' if is_open else ''}><summary>{html.escape(row['name'])}</summary>"
-        f"<p>{html.escape(row['sentence'])}</p><code>{html.escape(call(row))}</code><dl>{parts}</dl></details>"
+        f"<p>{html.escape(row['sentence'])}</p><code>{lead}{html.escape(call(row))}</code><dl>{parts}</dl></details>"
     )
 
 

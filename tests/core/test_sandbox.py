@@ -359,6 +359,40 @@ def test_nothing_of_the_parents_environment_is_there(place: Place) -> None:
     assert values["autoinstall_known_extensions"] == values["autoload_known_extensions"] == "false"
 
 
+PROBE = """
+import os, socket, sys
+from pathlib import Path
+sys.path += sys.argv[2:]
+from rankroom.sandbox_landlock import restrict_to
+held = restrict_to([Path(sys.argv[1])])
+def tries(what):
+    try:
+        what()
+    except OSError as error:
+        return type(error).__name__
+    return "done"
+print(held, tries(lambda: open(sys.argv[1]).read()), tries(lambda: open("/etc/passwd").read()),
+      tries(lambda: open(sys.argv[1], "w")), tries(lambda: os.listdir("/")), tries(lambda: os.mkdir("x")),
+      tries(lambda: os.execv("/bin/true", ["true"])))
+"""
+
+
+def test_the_kernel_says_the_same_where_it_can(tmp_path: Path) -> None:
+    """A process that gave its files up reads the one it kept, and nothing else, whatever runs in it."""
+    kept = tmp_path / "kept"
+    kept.write_text("kept")
+    out = subprocess.run(
+        [sandbox.sys.executable, "-c", PROBE, kept, *sandbox.sys.path],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    if out:  # without Landlock the last attempt takes the place of the process before it prints
+        assert out == ["True", "done", *["PermissionError"] * 5]
+    assert kept.read_text() == ("kept" if out else "")
+
+
 def test_a_store_that_is_not_there(place: Place) -> None:
     with pytest.raises(StatementError) as caught:
         ask(Store(place.folder / "none.duckdb"), "select 1")
@@ -379,7 +413,8 @@ def test_a_store_that_is_being_written(place: Place) -> None:
             ask(Store(store), "select 1", replace(QUICK, wait=0.2))
         writer.communicate()
     assert caught.value.kind == "unavailable"
-    assert "has it open" in str(caught.value)
+    assert f"{store} could not be had" in str(caught.value)
+    assert str(writer.pid) in str(caught.value)
 
 
 def test_a_process_that_dies_is_a_sentence(place: Place) -> None:
