@@ -48,6 +48,7 @@ with final_outcomes as (
 select 'query_missing_from_run' as kind, num,
        num || if(num = 1, ' labelled query is not in the run', ' labelled queries are not in the run')
        || case when answerable = num then if(num = 1, ', and counts as 0', ', and count as 0')
+               when answerable = 0 then if(num = 1, '; nothing answers it', '; nothing answers them')
                else ', of which ' || answerable || if(answerable = 1, ' has an answer and counts as 0', ' have an answer and count as 0') end
        || ' (' || array_to_string(examples, ', ') || if(num > 3, ', ...)', ')') as sentence
 from left_out where num > 0

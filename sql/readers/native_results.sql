@@ -25,7 +25,8 @@ taken as (
     select
         line_no, stage, field, position,
         case when json_type(item) = 'OBJECT' then json_extract(item, '$.doc_id') else item end as doc,
-        case when json_type(item) = 'OBJECT' then json_extract(item, '$.score') end as score
+        case when json_type(item) = 'OBJECT' then json_extract(item, '$.score') end as score,
+        case when json_type(item) = 'OBJECT' then json_keys(item) end as names
     from items
 ),
 typed as (
@@ -41,7 +42,8 @@ select
     doc_id is not null and json_id_is_float(doc) as is_float,
     case when doc_id is null or wrong_score then field || '[' || (position - 1) || ']' end as wrong_field,
     case when doc_id is null then coalesce(json_shown(doc), 'nothing')
-         when wrong_score then json_shown(score) end as shown
+         when wrong_score then json_shown(score) end as shown,
+    case when len(names) > len(list_distinct(names)) then field || '[' || (position - 1) || ']' end as repeating_field
 from typed;
 
 insert into json_faults
@@ -56,7 +58,11 @@ select
          then 'expected a result: {"doc_id": ..., "score": ...}, or an id (a text that is not empty, a whole number)'
          else 'expected a finite number' end
 from native_results_at_hand
-where wrong_field is not null;
+where wrong_field is not null
+union all
+select line_no, 'repeated_field', repeating_field, null, 'a field stands twice in this object'
+from native_results_at_hand
+where repeating_field is not null;
 
 insert into json_float_ids
 select count(*) from native_results_at_hand where is_float;

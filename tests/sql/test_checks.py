@@ -141,6 +141,10 @@ def test_a_query_that_nothing_answers_does_not_count_as_0(store: Store, tmp_path
     found = doubts(add_small(store, tmp_path, labels, {"one": {"q1": ["x", "a"]}}))
     said = "3 labelled queries are not in the run, of which 1 has an answer and counts as 0 (q2, q8, q9)"
     assert found["query_missing_from_run"] == (3, said)
+    found = doubts(add_small(store, tmp_path, labels, {"two": {"q1": ["x", "a"], "q2": ["x"]}}))
+    assert found["query_missing_from_run"][1] == (
+        "2 labelled queries are not in the run; nothing answers them (q8, q9)"
+    )
     assert native(store, tmp_path / "f", [*FULL[:3], {"query_id": "q4", "results": []}]) == {}
 
 

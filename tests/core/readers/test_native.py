@@ -831,6 +831,8 @@ FAULTY_LINES = [
     ('"results": {}', "wrong_value", "results"),
     ('"results": "a"', "wrong_value", "results"),
     ('"latency_ms": 1', "missing_field", "results"),
+    ('"results": ["a", {"doc_id": "b", "doc_id": "c"}]', "repeated_field", "results[1]"),
+    ('"results": [{"doc_id": "b", "score": 1, "score": 2}]', "repeated_field", "results[0]"),
     ('"results": [], "stages": {"final": []}', "results_and_stages", "results"),
     ('"stages": []', "wrong_value", "stages"),
     ('"stages": {"dense": []}', "missing_stage", "stages"),
