@@ -60,6 +60,12 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="session")
+def configured(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Three runs that differ in their settings; their names and values could be taken for anything."""
+    return worlds.configured(tmp_path_factory.mktemp("configured"))
+
+
+@pytest.fixture(scope="session")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The documentation example."""
     store = Store(tmp_path_factory.mktemp("example") / "example.duckdb")

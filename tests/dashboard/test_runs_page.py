@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 import worlds
 from pandas.testing import assert_frame_equal
+from rankroom.rescore import rescore
 from rankroom.store import Store
 
 MEANS = "ndcg, hit, recall, precision, rr, ap, complete, f1, judged, missed, left_out, errored"
@@ -168,10 +170,10 @@ def test_ceilings_stand_in_the_headings(open_page: Any, ask: Any, three: Store) 
 
 def test_the_curve_and_the_ranks(open_page: Any, ask: Any, three: Store) -> None:
     at = open_page(three)
-    charts = at.get("vega_lite_chart")
-    assert len(charts) == 4
-    assert all(chart.proto.alt for chart in charts)
-    assert "second from" in charts[0].proto.alt
+    charts = [chart.proto.alt for chart in at.get("vega_lite_chart")]
+    assert len(charts) == 6
+    assert all(charts)
+    assert "second from" in next(text for text in charts if text.startswith("Hit rate over"))
     ranks = at.dataframe[1].value.set_index("run")
     rows = ask(
         three,
@@ -209,3 +211,102 @@ def test_names_from_data_are_shown_as_they_are(open_page: Any, three: Store) -> 
     for element in at.get("html"):
         assert "<b onclick" not in element.proto.body
     assert worlds.EVIL in set(board(at)["run"])
+
+
+def told(at: Any, start: str) -> str:
+    """What the chart with this beginning says without eyes."""
+    return next(
+        (chart.proto.alt for chart in at.get("vega_lite_chart") if chart.proto.alt.startswith(start)), ""
+    )
+
+
+def test_means_over_time_by_series(open_page: Any, three: Store) -> None:
+    at = open_page(three)
+    assert told(at, "NDCG@5 over time") == (
+        "NDCG@5 over time: (no series) 0.767 (second); weekly 0.274 (first)."
+    )
+    assert f"``{worlds.EVIL}`` does not say when they were made" in texts(at)
+
+
+def test_runs_without_a_date_have_no_trend(open_page: Any, many: Store, single: Store) -> None:
+    at = open_page(single)
+    assert not told(at, "NDCG@5 over time")
+    assert "over time" not in texts(at)
+    assert told(open_page(many), "NDCG@5 over time").startswith("NDCG@5 over time: (no series) from 0.767")
+
+
+def test_what_changed_between_neighbours_is_marked(open_page: Any, tmp_path: Path) -> None:
+    store = Store(tmp_path / "s.duckdb")
+    queries = [{"query_id": "q", "split": "dev"}]
+    labels = [{"query_id": "q", "doc_id": "d1", "grade": 1}]
+    for number in (1, 2, 3):
+        run = {f"r{number}": [{"query_id": "q", "results": ["d1"]}]}
+        about = {f"r{number}": f'created = 2026-03-0{number}T10:00:00Z\nseries = "nightly"\n'}
+        parts = tmp_path / f"n{number}"
+        version = 'collection.version = "1"\n' if number < 3 else 'collection.version = "<b>2</b>"\n'
+        revision = "1" if number == 1 else str(number)
+        worlds.add_parts(
+            store, parts, queries, labels, run, about, more=f'labels.revision = "{revision}"\n{version}'
+        )
+        labels = [*labels, {"query_id": "q", "doc_id": f"more{number}", "grade": 1}]
+    rescore(store)
+    at = open_page(store)
+    assert not at.exception
+    notes = texts(at)
+    assert "all points are scored under `parts@3`" in notes
+    assert "Before `r2`: `labels parts@1 → parts@2`" in notes
+    assert "Before `r3`: `collection parts@1 → parts@<b>2</b>, labels parts@2 → parts@3`" in notes
+
+
+def test_quality_beside_costs(open_page: Any, ask: Any, three: Store) -> None:
+    at = open_page(three)
+    rows = ask(three, "select run, latency_p50_ms, latency_p95_ms from run_costs where split = 'dev'")
+    frame = board(at)
+    on_page = zip(frame["run"], frame["latency_p50_ms"], frame["latency_p95_ms"], strict=True)
+    assert sorted(on_page) == sorted(rows)
+    assert "context_tokens_mean" not in frame
+    assert "best second 12 ms at 0.767" in told(at, "NDCG@5 over median latency")
+    assert not told(at, "NDCG@5 over mean context size")
+    assert "that ran to their end" in texts(at)
+
+
+def test_costs_are_those_of_the_chosen_queries(open_page: Any, tmp_path: Path) -> None:
+    store = Store(tmp_path / "s.duckdb")
+    queries = [{"query_id": "a", "category": "x"}, {"query_id": "b", "category": "y"}, {"query_id": "c"}]
+    labels = [{"query_id": query["query_id"], "doc_id": "d1", "grade": 1} for query in queries]
+    costs = {"a": (1, 10), "b": (3000, 30), "c": (None, None)}
+    run = [
+        {"query_id": query, "results": ["d1"]}
+        | ({} if latency is None else {"latency_ms": latency, "context_tokens": tokens})
+        for query, (latency, tokens) in costs.items()
+    ]
+    worlds.add_parts(store, tmp_path / "n", queries, labels, {"r": run, "silent": run[2:]})
+    frame = board(open_page(store)).set_index("run")
+    assert frame.loc["r", "latency_p50_ms"] == 1500.5
+    assert frame.loc["r", "context_tokens_mean"] == 20
+    at = open_page(store, category=["y"])
+    assert board(at).set_index("run").loc["r", "latency_p50_ms"] == 3000
+    assert "1 run recorded no latency. 1 run recorded no context size." in texts(at)
+    assert told(at, "NDCG@5 over mean context size")
+
+
+def test_nothing_recorded_shows_no_costs(open_page: Any, staged: Store) -> None:
+    at = open_page(staged)
+    assert "latency_p50_ms" not in board(at)
+    assert not told(at, "NDCG@5 over median latency")
+
+
+def test_settings_and_tags_choose_runs(open_page: Any, configured: Store) -> None:
+    key = f"setting.{worlds.EVIL_SETTING}"
+    at = open_page(configured)
+    assert at.multiselect(key=key).options == ["8", "64", "(none)"]
+    assert "final.k" not in [box.label for box in at.multiselect]
+    at = open_page(configured, **{key: ["8", "(none)"]})
+    assert sorted(board(at)["run"]) == sorted(["second", worlds.EVIL])
+    assert worlds.EVIL_SETTING not in texts(at)  # but escaped
+    at = open_page(configured, run_tag=["<b>tagged</b>"], category=["how_to"])
+    assert board(at)["run"].tolist() == ["first"]
+    at = open_page(configured, run_tag=["<b>tagged</b>"], **{key: ["8"]})
+    assert "No run is left under these filters" in at.markdown[0].value
+    at.button[0].click().run()
+    assert len(board(at)) == 3

@@ -16,6 +16,7 @@ LINKS: list[tuple[str, dict[str, Any]]] = [
     ("runs", {}),
     ("runs", {"k": "10", "split": "all", "runs": ["first", worlds.EVIL]}),
     ("runs", {"category": [worlds.EVIL, "how_to"], "tag": ["<i>t</i>", "two_parts"], "order": "MRR"}),
+    ("slices", {"category": [worlds.EVIL, "how_to"], "must_pass": "false"}),
     ("failures", {"run": worlds.EVIL}),
     ("failures", {"run": "first", "category": [worlds.EVIL, "how_to"], "cause": ["partial evidence"]}),
     ("query", {"run": worlds.EVIL, "query": worlds.EVIL}),

@@ -24,12 +24,6 @@ def click(at: Any, number: int = 0, **cell: str) -> Any:
     return at.run()
 
 
-@pytest.fixture(scope="session")
-def configured(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Three runs that differ in their settings; their names and values could be taken for anything."""
-    return worlds.configured(tmp_path_factory.mktemp("configured"))
-
-
 @pytest.mark.parametrize("split", ["dev", "all", "heldout"])
 def test_the_list_is_slice_summary(open_page: Any, ask: Any, three: Store, split: str) -> None:
     at = open_page(three, "slices", columns="runs", split=split, metric="recall", of_run="first")

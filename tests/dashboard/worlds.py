@@ -203,10 +203,11 @@ def add_parts(
     labels: list[dict[str, Any]],
     runs: dict[str, list[dict[str, Any]]],
     about: dict[str, str] | None = None,
+    more: str = "",
 ) -> None:
     """Write a data set of these parts in the native form, and add it."""
     (folder / "runs").mkdir(parents=True)
-    (folder / "dataset.toml").write_text('name = "parts"\n', encoding="utf-8")
+    (folder / "dataset.toml").write_text(f'name = "parts"\n{more}', encoding="utf-8")
     _write(folder / "queries.jsonl", queries)
     _write(folder / "labels.jsonl", labels)
     for run, lines in runs.items():
