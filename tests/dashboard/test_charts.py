@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 import pytest
 import worlds
-from panels import chart_style, failure_list, first_ranks, k_curve, markup
+from panels import chart_style, costs, failure_list, first_ranks, heat_map, k_curve, markup, trend
 from rankroom.resources import folder
 
 CURVE = pa.table(
@@ -34,6 +35,45 @@ RANKS = pa.table(
 COUNTS = pa.table(
     {"class": ["never_retrieved", "lost_at_<b>"], "queries": [3, 1], "must_pass": [1, 0]},
 )
+CELLS = pa.table(
+    {
+        "run": ["a", "a", "a", "a"],
+        "row": ["how_to", "how_to", worlds.EVIL, "(none)"],
+        "column": ["en", "es", "en", "en"],
+        "facet": ["a", "a", "a", "a"],
+        "n": [20, 18, 3, 0],
+        "value": [0.71, 0.412, 0.9, None],
+        "overall": [0.622, 0.622, 0.622, 0.622],
+        "gap": [0.088, -0.21, 0.278, None],
+        "thin": [False, False, True, True],
+    }
+)
+HISTORY = pa.table(
+    {
+        "run": ["a", "b", worlds.EVIL],
+        "created": pa.array([datetime(2026, 3, day, tzinfo=UTC) for day in (1, 2, 3)]),
+        "series": ["nightly", "nightly", "<b>"],
+        "n": [4, 4, 4],
+        "value": [0.4, 0.5, 0.1],
+        "changed": [None, "collection a@1 → a@2", None],
+    }
+)
+COSTS = pa.table(
+    {
+        "run": ["a", worlds.EVIL, "silent"],
+        "n": [4, 4, 4],
+        "ndcg": [0.4, 0.5, 0.6],
+        "n_timed": [4, 4, None],
+        "latency_p50_ms": [0.2, 300.0, None],
+        "latency_p95_ms": [0.4, 900.0, None],
+        "n_context": [4, 4, None],
+        "context_tokens_mean": [120.0, 300.5, None],
+    }
+)
+
+
+def heat(frame: pa.Table) -> Any:
+    return heat_map.chart(frame, "NDCG@5", ("category", "language"), heat_map.extent(frame), "a")
 
 
 def charts() -> list[Any]:
@@ -42,10 +82,15 @@ def charts() -> list[Any]:
         k_curve.chart(CURVE.slice(0, 1), "hit", ["a"], k=1),
         first_ranks.chart(RANKS, ["a", worlds.EVIL]),
         failure_list.chart(COUNTS),
+        heat(CELLS),
+        heat(CELLS.slice(2)),
+        trend.chart(HISTORY, "NDCG@5"),
+        costs.chart(COSTS, costs.LATENCY, "ndcg", "NDCG@5", ["a"]),
+        costs.chart(COSTS, costs.CONTEXT, "ndcg", "NDCG@5", ["a", worlds.EVIL]),
     ]
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(11))
 def test_every_chart_is_valid(number: int) -> None:
     specification = charts()[number].to_dict(validate=True)
     assert specification["height"] > 0
@@ -60,6 +105,35 @@ def test_what_charts_say_without_eyes() -> None:
     assert failure_list.alt_text(COUNTS, "a") == (
         "Failing queries of a by cause: never retrieved 3, lost at <b> 1."
     )
+    assert heat_map.alt_text(CELLS, "NDCG@5", ("category", "language"), "a") == (
+        "NDCG@5 by category and language of a: lowest how_to, es 0.412 (n = 18), "
+        "highest how_to, en 0.710 (n = 20); 2 of 4 slices thin."
+    )
+    assert trend.alt_text(HISTORY, "NDCG@5") == (
+        f"NDCG@5 over time: <b> 0.100 ({worlds.EVIL}); nightly from 0.400 (a) to 0.500 (b)."
+    )
+    assert costs.alt_text(COSTS, costs.LATENCY, "ndcg", "NDCG@5") == (
+        f"NDCG@5 over median latency: least a 0.2 ms at 0.400, most {worlds.EVIL} 300 ms at 0.500, "
+        f"best {worlds.EVIL} 300 ms at 0.500."
+    )
+
+
+def test_the_levels_of_a_map_do_not_hang_on_thin_slices() -> None:
+    assert heat_map.extent(CELLS) == (0.4, 0.8)
+    assert heat_map.extent(CELLS.slice(2)) == (0.0, 1.0)
+    assert heat_map.extent(CELLS.slice(0, 1)) == pytest.approx((0.7, 0.8))
+
+
+def test_a_map_of_very_many_slices_keeps_the_largest() -> None:
+    rows = [{"row": f"r{n:03}", "n": n} for n in range(100)]
+    assert heat_map.drawn(rows, "row", 30) == [f"r{n:03}" for n in range(70, 100)]
+
+
+def test_contrast_in_the_cells_of_a_map() -> None:
+    dark_levels = chart_style.LEVELS[: heat_map.LIGHT_ON]
+    for level in chart_style.LEVELS:
+        assert contrast(heat_map.LIGHT if level in dark_levels else heat_map.DARK, level) >= 4.5, level
+    assert contrast(heat_map.DARK, heat_map.THIN_FILL) >= 4.5
 
 
 def test_every_run_in_colour_has_a_shape_of_its_own() -> None:

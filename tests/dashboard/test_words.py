@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from panels import leaderboard, words
+from panels import leaderboard, slices, words
 from panels.filters import Filters
+from panels.slice_choice import Choice
 from panels.targets import Target
 
 FILTERS = Filters("d", "d@1", "d@1")
@@ -84,3 +85,64 @@ def test_what_a_target_says_about_all_runs() -> None:
     )
     rows = [{"precision": None, "precision_ceiling": None}]
     assert target.sentence(rows, 5) == "**precision@5 ≥ 0.600**: no queries"
+
+
+def slice_of(row: str, column: str, value: float | None, n: int = 20) -> dict[str, Any]:
+    mean = 0.622
+    gap = None if value is None else value - mean
+    return {
+        "run": "r",
+        "row": row,
+        "column": column,
+        "n": n,
+        "value": value,
+        "overall": mean,
+        "gap": gap,
+        "thin": n < 10,
+    }
+
+
+BOTH = Choice("ndcg", "category", "language")
+
+
+def worst(*rows: dict[str, Any], choice: Choice = BOTH) -> str:
+    return slices.sentence(slices.worst_first(list(rows), "r"), "r", choice, 5)
+
+
+def test_sentences_of_slices() -> None:
+    fine, bad = slice_of("how_to", "en", 0.7), slice_of("how_to", "es", 0.412, 18)
+    assert worst(fine, bad, slice_of("factual", "es", 0.1, 3)) == (
+        "`how_to` in `es` is the worst slice of `r` at NDCG@5: 0.412 over 18 queries, 0.210 below its mean."
+    )
+    assert worst(fine, bad, slice_of("factual", "es", 0.412, 11)) == (
+        "`how_to` in `es` and 1 other slice are the worst of `r` at NDCG@5: 0.412, 0.210 below its mean."
+    )
+    assert worst(fine, slice_of("factual", "es", 0.1, 3)) == (
+        "`how_to` in `en` is the only slice of `r` that is not thin: NDCG@5 0.700 over 20 queries."
+    )
+    assert worst(slice_of("a", "en", 0.622), slice_of("b", "en", 0.622)) == (
+        "No slice of `r` stands below its mean at NDCG@5: 0.622."
+    )
+    assert "none is named as the worst" in worst(slice_of("a", "en", None, 0))
+    assert worst(fine, bad, choice=Choice("rr", "tag", "channel")) == (
+        "`tag` `how_to`, `channel` `es` is the worst slice of `r` at MRR@5: 0.412 over 18 queries, "
+        "0.210 below its mean."
+    )
+
+
+def test_slices_are_listed_worst_first_and_thin_ones_last() -> None:
+    rows = [slice_of("a", "en", None, 0), slice_of("b", "en", 0.1, 2), slice_of("c", "en", 0.9)]
+    rows += [slice_of("d", "en", 0.3), slice_of("other run", "en", 0.0) | {"run": "x"}]
+    assert [row["row"] for row in slices.worst_first(rows, "r")] == ["d", "c", "b", "a"]
+
+
+def test_differences_and_long_texts() -> None:
+    assert [words.signed(value) for value in (0.21, -0.21, -0.0001, 0, None)] == [
+        "+0.210",
+        "−0.210",
+        "0.000",
+        "0.000",
+        "–",
+    ]
+    assert words.clipped("a\n b") == "a b"
+    assert words.clipped("x" * 61) == "x" * 59 + "…"
