@@ -39,9 +39,9 @@ def add_folder(
                     collection=dataset.collection,
                     relevant_from=dataset.relevant_from,
                     reviewer=dataset.reviewer,
-                    queries_file=str(folder / "queries.jsonl"),
                     labels_file=str(folder / "labels.jsonl"),
-                    collection_file=str(folder / "dataset.toml"),
+                    named_in=(str(folder / "dataset.toml"),) * 3,
+                    fields=("revision", "labels.revision", "collection.version"),
                 )
             )
         con.execute(
@@ -56,7 +56,7 @@ def add_folder(
             adding.progress(f"reading and scoring {run_name(file)}", at, len(files))
             collapse = adding.options.collapse_first
             run = native.read_run(con, folder, file, dataset, report, collapse_first=collapse)
-            if run is not None and not report.num_faults:
+            if run is not None and adding.parts:
                 scoring.count_results(con, run.run)
                 adding.run(
                     RunFacts(
@@ -163,19 +163,20 @@ def _settle_dataset(adding: Adding, labels: str, dataset: str, revision: str, re
             label_revision=revision,
             collection=native.Collection(dataset, version),
             relevant_from=relevant_from,
-            queries_file=labels,
             labels_file=labels,
-            collection_file=labels,
+            named_in=(labels,) * 3,
+            fields=("--revision", "--revision", "--revision"),
         )
     )
 
 
 def _add_run(adding: Adding, run: str, file: Path, labels: str) -> None:
     con, report, options = adding.con, adding.report, adding.options
+    before = report.num_faults
     read = trec.read_run(
         con, file, "trec_run", report, order=options.order, collapse_first=options.collapse_first
     )
-    if report.num_faults:
+    if report.num_faults > before or not adding.parts:
         return
     con.execute(
         "create or replace temp view ranked_input as"

@@ -82,7 +82,7 @@ class Options:
 
 @dataclass(frozen=True)
 class DatasetFacts:
-    """What a data set says of itself, and what its parts are called in a fault: usually their files."""
+    """What a data set says of itself, and where: what a fault of its labels, or of its names, points at."""
 
     name: str
     revision: str
@@ -90,9 +90,10 @@ class DatasetFacts:
     collection: Collection
     relevant_from: int = 1
     reviewer: str | None = None
-    queries_file: str = "queries"
     labels_file: str = "labels"
-    collection_file: str = "documents"
+    named_in: tuple[str, str, str] = ("queries", "labels", "documents")
+    fields: tuple[str, str, str] = ("revision", "revision", "version")
+    """The files and fields that name the revision of the query set, of the label set, and the version."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,8 @@ class Adding:
         self.con = open_workspace()
         self.doubts_kept = 0
         self.parts: dict[str, Part] = {}
+        self.adopted: str | None = None
+        """The collection whose documents are the store's."""
         self.only_scored_from = False
         """Whether the workspace lacks what of the data set is not scored, and so cannot be written."""
         self.runs: list[AddedRun] = []
@@ -150,14 +153,16 @@ class Adding:
         """Settle a data set that has been read into `queries`, `labels` and `documents` under these names."""
         con, name = self.con, facts.name
         self._add_collection(facts.collection)
-        self._settle("collection", facts.collection.key, facts.collection_file)
+        query_place, label_place, collection_place = zip(facts.named_in, facts.fields, strict=True)
+        self._adopt_documents(facts.collection)
+        self._settle("collection", facts.collection.key, *collection_place)
         query_set = versioned(name, facts.revision)
         con.execute(
             "insert into query_sets select $key, $name, $revision,"
             " (select count(*) from queries where query_set = $key), '', now()",
             {"key": query_set, "name": name, "revision": facts.revision},
         )
-        self._settle("query_set", query_set, facts.queries_file)
+        self._settle("query_set", query_set, *query_place)
         label_set = versioned(name, facts.label_revision)
         con.execute(
             "insert into label_sets select $key, $name, $revision, $query_set, $collection, $relevant_from,"
@@ -172,7 +177,7 @@ class Adding:
                 "reviewer": facts.reviewer,
             },
         )
-        self._settle("label_set", label_set, facts.labels_file)
+        self._settle("label_set", label_set, *label_place)
         scoring.prepare_labels(con, self.parts["label_set"].key, self.known.cutoffs)
         self._check("labels", facts.labels_file)
         self._keep_doubts(self.parts["label_set"].key, "label_set")
@@ -182,7 +187,7 @@ class Adding:
         keys: dict[Kind, str] = {"query_set": query_set, "label_set": label_set, "collection": collection}
         for kind, key in keys.items():
             hashed = self.known.parts[kind][key]
-            self.parts[kind] = Part(kind, key, key, hashed, is_new=False, file=str(self.store.path))
+            self.parts[kind] = Part(kind, key, key, hashed, is_new=False, file=str(self.store.path), field="")
         self.only_scored_from = True
 
     def _add_collection(self, collection: Collection) -> None:
@@ -199,16 +204,41 @@ class Adding:
             },
         )
 
-    def _settle(self, kind: Kind, declared: str, file: str) -> None:
+    def _adopt_documents(self, collection: Collection) -> None:
+        """Where the data set names a collection without giving its documents, take those of the store.
+
+        Only what scoring reads of them: they are there already, and are not written.
+        """
+        given = self.con.execute(
+            "select 1 from documents where collection = $key limit 1", {"key": collection.key}
+        ).fetchall()
+        if given or collection.key not in self.known.parts["collection"]:
+            return
+        with self.store.read() as stored:
+            for table, query in (
+                ("collections", "from collections where collection = $key"),
+                ("documents", "select collection, doc_id, groups from documents where collection = $key"),
+            ):
+                self.con.register(
+                    "stored", stored.sql(query, params={"key": collection.key}).to_arrow_table()
+                )
+                if table == "collections":
+                    self.con.execute(
+                        "delete from collections where collection = $key", {"key": collection.key}
+                    )
+                self.con.execute(f"insert into {table} by name from stored")
+                self.con.unregister("stored")
+        self.adopted = collection.key
+
+    def _settle(self, kind: Kind, declared: str, file: str, field: str) -> None:
         """Give a part the name under which the store has its content, and see that no other has its name."""
-        hashed = HASHES[kind](self.con, declared)
         there = self.known.parts[kind]
+        adopted = kind == "collection" and declared == self.adopted
+        hashed = there[declared] if adopted else HASHES[kind](self.con, declared)
         key = declared
         if declared not in there:
             same = (k for k, h in there.items() if h == hashed and name_of(k) == name_of(declared))
             key = next(same, declared)
-        elif there[declared] != hashed:
-            self.report.fault(changed_content(kind, declared, file))
         if key != declared:
             for table in (f"{kind}s", ROWS_OF[kind]):
                 self.con.execute(
@@ -218,7 +248,10 @@ class Adding:
         self.con.execute(
             f"update {kind}s set content_hash = $hash where {kind} = $key", {"hash": hashed, "key": key}
         )
-        self.parts[kind] = Part(kind, key, declared, hashed, key not in there, file)
+        part = Part(kind, key, declared, hashed, key not in there, file, field)
+        self.parts[kind] = part
+        if there.get(key, hashed) != hashed:
+            self.report.fault(changed_content(part))
 
     def run(self, facts: RunFacts) -> None:
         """Keep the rankings of a run that has been read into `ranked_input`, and score them.
@@ -264,6 +297,18 @@ class Adding:
         self._keep_doubts(run, "run")
         self.runs.append(AddedRun(run, facts.file, state, facts.num_rows, kept_depth))
 
+    def _check_baselines(self) -> None:
+        """A baseline may come later, but it may also be misspelt."""
+        known = {*self.known.runs, *(run.run for run in self.runs)}
+        for run, baseline in self.con.execute(
+            "select run, baseline from runs where baseline is not null order by run"
+        ).fetchall():
+            if baseline not in known:
+                file = next((one.file for one in self.runs if one.run == run), run)
+                sentence = f"its baseline {baseline} is not in the store yet"
+                self.report.doubt(file, "baseline_missing", 1, sentence)
+                self._keep_doubts(run, "run")
+
     def _check(self, what: Literal["labels", "run"], file: str) -> None:
         for kind, num, sentence in self.con.execute(sql(f"checks/{what}.sql")).fetchall():
             self.report.doubt(file, kind, num, sentence)
@@ -280,6 +325,7 @@ class Adding:
 
     def finish(self) -> Added:
         """Write what is new, all at once. Raises Refused if there was any fault, and then writes nothing."""
+        self._check_baselines()
         if self.report.num_faults:
             raise Refused(self.report)
         parts = self.parts
@@ -341,7 +387,7 @@ class Adding:
                 expected = f"it no longer has {part.key}: another file took its place meanwhile"
                 report.fault(Fault(str(self.store.path), "part_gone", expected))
             elif there not in (None, part.content_hash):
-                report.fault(changed_content(part.kind, part.key, part.file))
+                report.fault(changed_content(part))
         for run in self.runs:
             if known.state_of_run(run.run, self._hash(run.run), self.parts["label_set"].key) is None:
                 report.fault(run_name_taken(run.file, run.run))

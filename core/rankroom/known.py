@@ -26,6 +26,8 @@ class Part:
     content_hash: str
     is_new: bool
     file: str
+    field: str
+    """Where the file, or the call, names its revision or version."""
 
 
 @dataclass(frozen=True)
@@ -99,16 +101,16 @@ def name_of(key: str) -> str:
     return key.rpartition("@")[0]
 
 
-def changed_content(kind: str, key: str, file: str) -> Fault:
+def changed_content(part: Part) -> Fault:
     """Other content under a name and revision that the store has."""
-    name, _, revision = key.rpartition("@")
-    field = "version" if kind == "collection" else "revision"
-    what = {"query_set": "queries", "label_set": "labels", "collection": "documents"}[kind]
+    name, _, revision = part.declared.rpartition("@")
+    word = "version" if part.kind == "collection" else "revision"
+    what = {"query_set": "queries", "label_set": "labels", "collection": "documents"}[part.kind]
     return Fault(
-        file,
+        part.file,
         "changed_content",
-        f"the store has other {what} of {name} under this {field}: give the changed {what} a new one",
-        field=field,
+        f"the store has other {what} of {name} under this {word}: give the changed {what} a new one",
+        field=part.field,
         value=revision,
     )
 

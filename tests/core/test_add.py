@@ -319,22 +319,81 @@ def test_a_folder_again_and_with_changes_under_the_same_names(store: Store, tmp_
     again = native(store, tmp_path / "n")
     assert (again.new_parts, again.runs[0].state) == ([], "already there")
     before = contents(store)
-    for table, rows, file in (
-        ("queries", [*NATIVE["queries"], {"query_id": "q3", "text": "three"}], "queries.jsonl"),
+    for table, rows, where in (
+        ("queries", [*NATIVE["queries"], {"query_id": "q3", "text": "three"}], "field revision value"),
         (
             "queries",
             [{"query_id": "q1", "text": "one", "split": "dev"}, NATIVE["queries"][1]],
-            "queries.jsonl",
+            "field revision value",
         ),
-        ("documents", [{"doc_id": "a", "text": "another"}, {"doc_id": "b"}], "dataset.toml"),
-        ("labels", [NATIVE["labels"][0] | {"rationale": "since"}, NATIVE["labels"][1]], "labels.jsonl"),
+        (
+            "documents",
+            [{"doc_id": "a", "text": "another"}, {"doc_id": "b"}],
+            "field collection.version value",
+        ),
+        (
+            "labels",
+            [NATIVE["labels"][0] | {"rationale": "since"}, NATIVE["labels"][1]],
+            "field labels.revision value",
+        ),
     ):
         faults = refused(native, store, tmp_path / "n", **{table: rows})
         assert list(faults) == ["changed_content"]
-        assert file in faults["changed_content"]
+        assert "dataset.toml" in faults["changed_content"]
+        assert where in faults["changed_content"]
     about = {"r": 'note = "said later"\n'}
     assert list(refused(native, store, tmp_path / "n", about=about)) == ["run_name_taken"]
     assert contents(store) == before
+
+
+def test_every_run_whose_name_is_taken_is_named(store: Store, tmp_path: Path) -> None:
+    labels = {"q": {"a": 1}}
+    add_small(store, tmp_path, labels, {"lexical": {"q": ["a"]}, "dense": {"q": ["a"]}})
+    runs = {"lexical": {"q": ["b"]}, "dense": {"q": ["b"]}}
+    with pytest.raises(Refused) as raised:
+        add_small(store, tmp_path / "other", labels, runs, dataset="other")
+    assert [fault.value for fault in raised.value.report.faults] == ["lexical", "dense"]
+
+
+def test_a_data_set_takes_the_documents_of_a_collection_that_is_there(store: Store, tmp_path: Path) -> None:
+    """Also who may read them: a document that the user may not read stays out of the ideal."""
+    given = {
+        "queries": [{"query_id": "q", "groups": ["staff"]}],
+        "labels": [{"query_id": "q", "doc_id": d, "grade": 1} for d in ("open", "closed")],
+    }
+    documents = [{"doc_id": "open", "text": "for all"}, {"doc_id": "closed", "groups": ["board"]}]
+    collection = "[collection]\nname = 'docs'\nversion = '7'\n"
+    line = [{"query_id": "q", "results": ["closed", "open"]}]
+    add_native(
+        store,
+        tmp_path / "one",
+        dataset=f"name = 'one'\n{collection}",
+        documents=documents,
+        runs={"first": line},
+        **given,
+    )
+    added = add_native(
+        store, tmp_path / "two", dataset=f"name = 'two'\n{collection}", runs={"second": line}, **given
+    )
+    assert (added.collection, added.new_parts) == ("docs@7", ["query_set", "label_set"])
+    assert ask(store, "select run, num_relevant, leaks from query_scores where k = 5 order by run") == [
+        ("first", 1, 1),
+        ("second", 1, 1),
+    ]
+    assert ask(store, "select doc_id, text from documents order by doc_id") == [
+        ("closed", None),
+        ("open", "for all"),
+    ]
+
+
+def test_a_baseline_that_is_nowhere_is_said(store: Store, tmp_path: Path) -> None:
+    runs = {name: [{"query_id": "q1", "results": ["a"]}] for name in ("r", "s")}
+    about = {"r": 'baseline = "s"\n', "s": 'baseline = "t"\n'}
+    added = native(store, tmp_path / "n", runs=runs, about=about)
+    assert [d.sentence for d in added.report.doubts if d.kind == "baseline_missing"] == [
+        "its baseline t is not in the store yet"
+    ]
+    assert ask(store, "select subject from doubts where kind = 'baseline_missing'") == [("s",)]
 
 
 def test_queries_that_were_added_are_left_out_of_older_runs(store: Store, tmp_path: Path) -> None:
