@@ -17,8 +17,8 @@ STYLE = """<style>
 .rr-report th {text-align: left; font-weight: 600; opacity: .74}
 .rr-report th, .rr-report td {vertical-align: top; padding: .35rem .9rem .35rem 0;
   border-bottom: 1px solid color-mix(in srgb, currentColor 16%, transparent)}
-.rr-report td {overflow-wrap: anywhere; min-width: 6rem}
-.rr-report td:last-child {min-width: 16rem}
+.rr-report td {overflow-wrap: anywhere; min-width: 5.2rem}
+.rr-report td:last-child {min-width: 11rem}
 .rr-report .number {min-width: 3rem; text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums}
 </style>"""
