@@ -6,7 +6,7 @@ Readers fill the tables of the workspace and call `dataset`, then `run` for each
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import TracebackType
 from typing import Literal, Self
@@ -248,6 +248,9 @@ class Adding:
         self.con.execute(
             f"update {kind}s set content_hash = $hash where {kind} = $key", {"hash": hashed, "key": key}
         )
+        if kind == "label_set" and key != declared:
+            sentence = f"{declared} has the content of {key}, which the store has: that name stays"
+            self.report.doubt(file, "same_content", 1, sentence)
         part = Part(kind, key, declared, hashed, key not in there, file, field)
         self.parts[kind] = part
         if there.get(key, hashed) != hashed:
@@ -349,8 +352,10 @@ class Adding:
         with self.store.write(self.con, self.options.wait) as con:
             known = Known.of_connection(con, "store.main.")
             self._recheck(known)
+            # Others may have written since the store was looked at: what is told is what is done here.
+            added.new_parts = [p.kind for p in self.parts.values() if p.key not in known.parts[p.kind]]
             for part in self.parts.values():
-                if part.key not in known.parts[part.kind]:
+                if part.kind in added.new_parts:
                     for table in (f"{part.kind}s", ROWS_OF[part.kind]):
                         append(con, table, part.kind, [part.key])
                     append(con, "doubts", "subject", [part.key], subject_kind=part.kind)
@@ -360,12 +365,12 @@ class Adding:
                 if key not in known.parts["collection"] and key != self.parts["collection"].key
             ]
             append(con, "collections", "collection", others)
-            states = {
-                run.run: known.state_of_run(run.run, self._hash(run.run), added.label_set)
-                for run in self.runs
-            }
-            new = [run for run, state in states.items() if state == "added"]
-            scored = [run for run, state in states.items() if state != "already there"]
+            states = [known.state_of_run(run.run, self._hash(run.run), added.label_set) for run in self.runs]
+            added.runs = [
+                replace(run, state=state) for run, state in zip(self.runs, states, strict=True) if state
+            ]
+            new = [run.run for run in added.runs if run.state == "added"]
+            scored = [run.run for run in added.runs if run.state != "already there"]
             for table in RUN_TABLES:
                 append(con, table, "run", new)
             append(con, "doubts", "subject", new, subject_kind="run")

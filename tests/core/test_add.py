@@ -386,6 +386,39 @@ def test_a_data_set_takes_the_documents_of_a_collection_that_is_there(store: Sto
     ]
 
 
+def test_labels_that_go_back_to_an_earlier_revision_are_said_to(store: Store, tmp_path: Path) -> None:
+    for revision, labels in (("1", {"q": {"a": 1}}), ("2", {"q": {"b": 1}})):
+        add_small(store, tmp_path, labels, {"r": {"q": ["a"]}}, revision=revision)
+    added = add_small(store, tmp_path, {"q": {"a": 1}}, {"r": {"q": ["a"]}}, revision="3")
+    assert [d.sentence for d in added.report.doubts if d.kind == "same_content"] == [
+        "small@3 has the content of small@1, which the store has: that name stays"
+    ]
+    assert ask(store, "select label_set from label_sets order by all") == [("small@1",), ("small@2",)]
+
+
+def test_what_another_added_meanwhile_is_said_to_be_there(store: Store, tmp_path: Path) -> None:
+    """Two adds of one run that both saw a store without it: one adds it, the other finds it there."""
+    folder = write_folder(
+        tmp_path / "n",
+        queries=[{"query_id": "q"}],
+        labels=[{"query_id": "q", "doc_id": "a", "grade": 1}],
+        runs={"r": [{"query_id": "q", "results": ["a"]}]},
+    )
+    overtaken: list[Added] = []
+
+    def overtake(doing: str, at: int, of: int) -> None:
+        if doing == "writing to the store" and not overtaken:
+            overtaken.append(add_folder(store, folder))
+
+    added = add_folder(store, folder, progress=overtake)
+    assert (overtaken[0].runs[0].state, overtaken[0].new_parts) == (
+        "added",
+        ["collection", "query_set", "label_set"],
+    )
+    assert (added.runs[0].state, added.new_parts) == ("already there", [])
+    assert ask(store, "select count(*) from runs") == [(1,)]
+
+
 def test_a_baseline_that_is_nowhere_is_said(store: Store, tmp_path: Path) -> None:
     runs = {name: [{"query_id": "q1", "results": ["a"]}] for name in ("r", "s")}
     about = {"r": 'baseline = "s"\n', "s": 'baseline = "t"\n'}
