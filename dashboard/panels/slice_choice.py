@@ -128,4 +128,5 @@ def say_nothing_to_slice_by() -> None:
     st.code(
         '{"query_id": "q_export", "text": "How do I export?", "category": "how_to", "language": "en"}',
         language="json",
+        wrap_lines=True,
     )
