@@ -22,7 +22,7 @@ from rankroom.readers.native import Collection
 from rankroom.readers.trec import OrderedBy
 from rankroom.resources import sql
 from rankroom.store import WRITE_WAIT, Store
-from rankroom.tables import RUN_TABLES, SCORE_TABLES, append
+from rankroom.tables import RUN_TABLES, SCORE_TABLES, append, copy_rows
 from rankroom.workspace import open_workspace
 
 Progress = Callable[[str, int, int], None]
@@ -30,6 +30,10 @@ Progress = Callable[[str, int, int], None]
 
 
 ROWS_OF: dict[Kind, str] = {"query_set": "queries", "label_set": "labels", "collection": "documents"}
+DOCUMENT_COPIES = {
+    "collections": "from collections where collection = $key",
+    "documents": "select collection, doc_id, groups from documents where collection = $key",
+}
 HASHES: dict[Kind, Callable[[duckdb.DuckDBPyConnection, str], str]] = {
     "query_set": identity.query_set_hash,
     "label_set": identity.label_set_hash,
@@ -209,25 +213,13 @@ class Adding:
 
         Only what scoring reads of them: they are there already, and are not written.
         """
-        given = self.con.execute(
-            "select 1 from documents where collection = $key limit 1", {"key": collection.key}
-        ).fetchall()
+        key = {"key": collection.key}
+        given = self.con.execute("select 1 from documents where collection = $key limit 1", key).fetchall()
         if given or collection.key not in self.known.parts["collection"]:
             return
+        self.con.execute("delete from collections where collection = $key", key)
         with self.store.read() as stored:
-            for table, query in (
-                ("collections", "from collections where collection = $key"),
-                ("documents", "select collection, doc_id, groups from documents where collection = $key"),
-            ):
-                self.con.register(
-                    "stored", stored.sql(query, params={"key": collection.key}).to_arrow_table()
-                )
-                if table == "collections":
-                    self.con.execute(
-                        "delete from collections where collection = $key", {"key": collection.key}
-                    )
-                self.con.execute(f"insert into {table} by name from stored")
-                self.con.unregister("stored")
+            copy_rows(stored, self.con, DOCUMENT_COPIES, key)
         self.adopted = collection.key
 
     def _settle(self, kind: Kind, declared: str, file: str, field: str) -> None:

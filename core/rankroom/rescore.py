@@ -16,7 +16,7 @@ from rankroom.errors import RankroomError, Refused, UsageError
 from rankroom.faults import Fault, Report
 from rankroom.readers import trec
 from rankroom.store import WRITE_WAIT, Store
-from rankroom.tables import RUN_TABLES, SCORE_TABLES
+from rankroom.tables import RUN_TABLES, SCORE_TABLES, copy_rows
 from rankroom.workspace import open_workspace
 
 
@@ -78,7 +78,7 @@ def load_labels(store: Store, con: duckdb.DuckDBPyConnection, label_set: str, cu
     con.execute("delete from cutoffs")
     con.execute("insert into cutoffs select unnest($ks::integer[])", {"ks": list(cutoffs)})
     with store.read() as stored:
-        _copy(stored, con, LABEL_COPIES, {"label_set": label_set})
+        copy_rows(stored, con, LABEL_COPIES, {"label_set": label_set})
     scoring.prepare_labels(con, label_set, list(cutoffs))
 
 
@@ -90,14 +90,14 @@ def score_stored_run(
         con.execute(f"delete from {table}")
     of_pair = {"run": run, "label_set": label_set}
     with store.read() as stored:
-        _copy(stored, con, RUN_COPIES, {"run": run})
+        copy_rows(stored, con, RUN_COPIES, {"run": run})
         kept = con.execute("select kept_depth from runs").fetchall()
         if not kept:
             raise RunGone(f"run {run} was removed from {store.path} meanwhile")
         ((keep,),) = kept
         ranked = keep is not None and whole_file is None and _scored_from_whole(stored, of_pair)
         if ranked:
-            _copy(stored, con, RANK_COPIES, of_pair)
+            copy_rows(stored, con, RANK_COPIES, of_pair)
     if whole_file is not None:
         _rank_file(con, run, whole_file, keep)
     else:
@@ -166,19 +166,6 @@ RUN_COPIES = {
     "ranking_lengths": "from ranking_lengths where run = $run",
 }
 RANK_COPIES = {"labelled_ranks": "from labelled_ranks where run = $run and label_set = $label_set"}
-
-
-def _copy(
-    stored: duckdb.DuckDBPyConnection,
-    con: duckdb.DuckDBPyConnection,
-    copies: dict[str, str],
-    parameters: dict[str, str],
-) -> None:
-    """Copy the results of these queries on the store into the workspace's tables of those names."""
-    for table, query in copies.items():
-        con.register("copied", stored.sql(query, params=parameters).to_arrow_table())
-        con.execute(f"insert into {table} by name from copied")
-        con.unregister("copied")
 
 
 def _rank_file(con: duckdb.DuckDBPyConnection, run: str, file: Path, keep: int | None) -> None:

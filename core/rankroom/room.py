@@ -311,8 +311,6 @@ def _read_dataset(adding: Adding, facts: DatasetFacts, queries: Any, labels: Any
     good &= frames.read_labels(con, labels, facts.relevant_from, report, check_queries=check)
     if documents is not None:
         good &= frames.read_documents(con, documents, report)
-    elif collection in adding.known.parts["collection"]:
-        _fill_from_store(adding, "native_documents", "documents", "collection", collection)
     if not good:
         return False
     if queries is None and not there:

@@ -37,3 +37,16 @@ def append(
             + (" and subject_kind = $kind" if subject_kind else ""),
             {"keys": keys} | ({"kind": subject_kind} if subject_kind else {}),
         )
+
+
+def copy_rows(
+    stored: duckdb.DuckDBPyConnection,
+    con: duckdb.DuckDBPyConnection,
+    copies: dict[str, str],
+    parameters: dict[str, str],
+) -> None:
+    """Copy the results of these queries on a store into the workspace's tables of those names."""
+    for table, query in copies.items():
+        con.register("copied", stored.sql(query, params=parameters).to_arrow_table())
+        con.execute(f"insert into {table} by name from copied")
+        con.unregister("copied")
