@@ -185,3 +185,14 @@ def test_a_new_run_appears_by_itself(page: Page, demo: Demo, tmp_path: Path) -> 
     says(page, re.compile("NDCG@5 0.500 over 2 queries"))
     subprocess.run([*add, tmp_path / "dense.txt"], check=True, capture_output=True)
     says(page, re.compile(r"is first of 2 runs by NDCG@5: 1\.000 over 2 queries"))
+
+
+def test_a_click_on_a_cell_of_a_map_leads_to_its_failures_and_back(page: Page, demo: Demo) -> None:
+    page.goto(f"{demo.address}/slices?data={RUN}&k=3&thin=1&columns=runs")
+    says(page, re.compile(r"is the worst slice of|stands below its mean"))
+    page.locator("[data-testid=stVegaLiteChart] g.mark-text text").first.click()
+    says(page, re.compile(rf"{RUN} fails .* at k = 3"))
+    page.wait_for_url(re.compile(r"/failures\?.*category="))
+    page.get_by_role("link", name="Slices").click()
+    says(page, re.compile(r"is the worst slice of|stands below its mean"))
+    page.wait_for_url(lambda url: "/slices" in url and "category=" not in url)
