@@ -200,7 +200,7 @@ def test_kill_9_of_add_leaves_its_run_whole_or_absent(tmp_path, files):
     path, chance = tmp_path / "store.duckdb", random.Random(5)
     finish(start(ADDER, path, *files, "first", 1))
     done = {"first-0"}
-    for attempt in range(10):
+    for attempt in range(6):
         adder = start(ADDER, path, *files, f"attempt{attempt}", 100)
         done |= killed_amid_the_next(adder, f"attempt{attempt}", chance.uniform(0, 0.6))
         with Store(path).read() as con:
@@ -215,7 +215,7 @@ def test_kill_9_of_add_leaves_its_run_whole_or_absent(tmp_path, files):
 def test_kill_9_amid_large_transactions(tmp_path):
     path, chance = tmp_path / "store.duckdb", random.Random(7)
     done: set[str] = set()
-    for attempt in range(12):
+    for attempt in range(6):
         # Large enough that a commit writes into the file itself, and is caught in the act.
         writer = start(WRITER, path, f"attempt{attempt}", 100, 60_000 if attempt % 2 else ROWS)
         done |= killed_amid_the_next(writer, f"attempt{attempt}", chance.uniform(0, 0.5))
@@ -228,7 +228,7 @@ def test_kill_9_amid_large_transactions(tmp_path):
 
 
 def test_a_store_whose_making_is_killed_is_made_by_the_next(tmp_path):
-    for attempt in range(10):
+    for attempt in range(6):
         path = tmp_path / f"{attempt}.duckdb"
         writer = start(WRITER, path, "killed", 1, ROWS)
         assert writer.stdout.readline() == "ready\n"

@@ -249,7 +249,7 @@ def label_lists(draw: st.DrawFn) -> list[Label]:
     ]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=12)
 @given(old=label_lists(), new=label_lists())
 def test_the_changes_lead_from_the_old_labels_to_the_new_ones(
     con: duckdb.DuckDBPyConnection, old: list[Label], new: list[Label]

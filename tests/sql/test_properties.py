@@ -22,7 +22,7 @@ from small_stores import add_small, ask
 
 DOCS = [f"d{i}" for i in range(14)]
 GROUPS = st.one_of(st.none(), st.lists(st.sampled_from("ab"), unique=True))
-FEW = settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=5, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 
 @dataclass

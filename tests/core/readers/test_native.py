@@ -1094,7 +1094,7 @@ def tables(path: Path, content: dict[str, list[dict[str, Any]]]) -> dict[str, li
 
 
 @settings(
-    max_examples=15,
+    max_examples=8,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -495,7 +495,7 @@ SCORE = st.sampled_from(["0", "1", "1.0", "2", "-1", "1e0", ".5", "inf", "x", "1
 SMOOTH = st.sampled_from(["0", "1", "2", "3", "4", "5"])
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from(["q", "r"]), st.just("Q0"), FIELD, SMOOTH | RANK, SMOOTH | SCORE, FIELD)
