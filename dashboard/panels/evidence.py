@@ -11,6 +11,8 @@ from panels.filters import Filters
 from panels.markup import STYLE, item, listing, note
 from panels.question import Question
 
+SHOWN_AT_ONCE = 10
+
 EVIDENCE = """
 select labels.doc_id, labels.grade, labels.rationale, labels.source, labels.reviewed,
        coalesce(labels.reviewer, label_sets.reviewer) as reviewer, documents.title, documents.text,
@@ -64,29 +66,39 @@ def places(row: dict[str, Any], k: int) -> str:
     return " → ".join(parts) or "no ranking"
 
 
-def markup(rows: list[dict[str, Any]], k: int) -> str:
-    """The evidence as HTML."""
+def markup(rows: list[dict[str, Any]], k: int, name: str = "Labelled evidence") -> str:
+    """The evidence as HTML: what should stand in the first k or must not, marked by what became of it."""
     parts = []
     for row in rows:
         kind = "relevant" if row["readable"] else "forbidden"
         label = f"{kind}, grade {row['grade']}"
+        found = row["final_rank"] is not None and row["final_rank"] <= k
+        mark = ("✓" if found else "✗") if row["readable"] else ("⚠" if found else "–")
         notes = note("in this run", places(row, k))
         if row["rationale"]:
             notes += note("why", row["rationale"])
         by = ", ".join(str(row[name]) for name in ("reviewer", "reviewed", "source") if row[name])
         if by:
             notes += note("labelled by", by)
-        found = row["final_rank"] is not None and row["final_rank"] <= k
-        parts.append(item(kind, "✓" if found else "✗", label, row, notes))
-    return listing("Labelled evidence", parts)
+        if found and not row["readable"]:
+            notes += note("leaked:", f"its user may not read it, and it stands in the first {k}")
+        parts.append(item(kind, mark, label, row, notes))
+    return listing(name, parts)
 
 
 def show(rows: list[dict[str, Any]], others: dict[str, Any] | None, k: int) -> None:
     """The evidence, and what the labels say beside it."""
-    if rows:
-        st.html(markup(rows, k))
-        if rows[0]["total"] > len(rows):
-            st.caption(f"The first {len(rows)} of {rows[0]['total']:,} relevant documents.")
+    readable = [row for row in rows if row["readable"]]
+    if readable:
+        st.html(markup(readable[:SHOWN_AT_ONCE], k))
+    if rest := readable[SHOWN_AT_ONCE:]:
+        with st.expander(f"{words.count(len(rest), 'more relevant document')}"):
+            st.html(markup(rest, k, "More labelled evidence"))
+    if rows and rows[0]["total"] > len(rows):
+        st.caption(f"The first {len(rows)} of {rows[0]['total']:,} relevant documents.")
+    if forbidden := [row for row in rows if not row["readable"]]:
+        st.markdown("**What this user may not see**")
+        st.html(markup(forbidden, k, "Forbidden evidence"))
     if others is None or (not rows and not others["not_relevant"] and not others["no_answer"]):
         st.caption("This query has no labels: it is outside every mean.")
         return

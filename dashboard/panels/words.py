@@ -10,7 +10,7 @@ METRICS = {
     "recall": "recall",
     "precision": "precision",
     "rr": "MRR",
-    "ap": "MAP",
+    "ap": "MAP@k",
     "complete": "complete",
     "f1": "F1",
 }

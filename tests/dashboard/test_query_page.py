@@ -66,7 +66,9 @@ def test_a_leak_is_marked_forbidden(open_page: Any, three: Store) -> None:
 
 def test_evidence_that_the_user_may_not_read(open_page: Any, three: Store) -> None:
     at = open_page(three, "query", run="first", query="closed")
-    assert marks(lists(at)["Labelled evidence"]) == [("forbidden", "✓")]
+    assert "Labelled evidence" not in lists(at)
+    assert marks(lists(at)["Forbidden evidence"]) == [("forbidden", "⚠")]
+    assert "leaked:" in lists(at)["Forbidden evidence"]
     assert "no group" in texts(at)
 
 
