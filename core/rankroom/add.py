@@ -25,7 +25,6 @@ def add_folder(
     """
     folder = Path(folder)
     _check_paths(folder)
-    _check_keep(options)
     with Adding(store, options or Options(), progress) as adding:
         con, report = adding.con, adding.report
         adding.progress("reading the data set", 0, 0)
@@ -107,7 +106,6 @@ def add_trec(
     files = [Path(run) for run in runs]
     names = _names(files, name)
     _check_paths(*files, labels)
-    _check_keep(options)
     with Adding(store, options or Options(), progress) as adding:
         adding.progress("reading the labels", 0, 0)
         trec.read_qrels(adding.con, labels, "qrels", adding.report)
@@ -124,11 +122,6 @@ def _check_paths(*paths: str | Path) -> None:
     for path in paths:
         if not is_utf8(path):
             raise UsageError(f"{path}: {UTF8_EXPECTED}")
-
-
-def _check_keep(options: Options | None) -> None:
-    if options and options.keep is not None and options.keep > scoring.MOST_KEPT:
-        raise UsageError(f"--keep must be at most {scoring.MOST_KEPT:,}, and is {options.keep:,}")
 
 
 def _names(files: list[Path], name: str | None) -> list[str]:

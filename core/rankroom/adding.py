@@ -138,9 +138,11 @@ class Adding:
         self.known = Known.of_store(store)
         self.con.execute("delete from cutoffs")
         self.con.execute("insert into cutoffs select unnest($ks::integer[])", {"ks": self.known.cutoffs})
-        largest = max(self.known.cutoffs)
-        if options.keep is not None and options.keep < largest:
-            raise UsageError(f"--keep must be at least {largest}, the largest cutoff, and is {options.keep}")
+        least, most = max(self.known.cutoffs), scoring.MOST_KEPT
+        if options.keep is not None and not least <= options.keep <= most:
+            raise UsageError(
+                f"keep must be from {least}, the largest cutoff, to {most:,}, and is {options.keep:,}"
+            )
 
     def __enter__(self) -> Self:
         return self

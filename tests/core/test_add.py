@@ -191,10 +191,10 @@ def test_calls_that_cannot_be(no_store: Store, tmp_path: Path, parts: dict[str, 
 
 @pytest.mark.parametrize("keep", [1_000_000, 3_000_000_000])
 def test_keeping_more_than_can_be_kept_is_refused(no_store: Store, tmp_path: Path, keep: int) -> None:
-    with pytest.raises(UsageError, match=r"--keep must be at most 999,999"):
+    with pytest.raises(UsageError, match="keep must be from 100, the largest cutoff, to 999,999"):
         add_small(no_store, tmp_path, LABELS, {"one": RUN}, options=Options(keep=keep))
     folder = write_folder(tmp_path / "native", queries=[], labels=[])
-    with pytest.raises(UsageError, match=r"--keep must be at most 999,999"):
+    with pytest.raises(UsageError, match="keep must be from 100, the largest cutoff, to 999,999"):
         add_folder(no_store, folder, Options(keep=keep))
     assert not no_store.exists()
 

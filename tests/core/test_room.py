@@ -286,7 +286,7 @@ def test_doubts_are_warned_of_and_kept(room: rankroom.Room) -> None:
         ),
         ({"order": "ranks"}, 'order is "score" or "rank"'),
         ({"collapse": "last"}, 'collapse is "first" or None'),
-        ({"keep": 5}, "keep must be at least 100"),
+        ({"keep": 5}, "keep must be from 100, the largest cutoff, to 999,999"),
         ({"dataset": "other"}, "there is no data set other in"),
         (
             {"name": "bm25"},
