@@ -1,7 +1,7 @@
 """The parts of the retrieval pipelines behind runs/: lexical and dense ranking, fusion, re-ranking, filters.
 
-Each part takes its settings from the [config] of a run's TOML file and does what they say. A ranking is a list
-of (position of the document in documents.jsonl, score), best first; equal scores stand in the file's order.
+Each part takes its settings from the [config] of a run and does what they say. A ranking is a list of pairs
+(place of the document in documents.jsonl, score), best first; equal scores stand in the file's order.
 """
 
 from __future__ import annotations

@@ -1,0 +1,205 @@
+"""The sample data: taken without a fault, and what its README promises is what a store says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rankroom.add import Added, add_folder
+from rankroom.resources import folder
+from rankroom.store import Store
+from small_stores import ask
+
+SAMPLES = folder("sample_runs")
+HERE = SAMPLES / "help_centre"
+EXAMPLE = SAMPLES / "documentation_example"
+README = (HERE / "README.md").read_text(encoding="utf-8")
+
+COUNTS = {
+    "documents": """
+        select if(starts_with(doc_id, 'es_'), 'es', 'en') as which, count(*) from documents group by which
+        union all select 'for some groups only', count(groups) from documents
+    """,
+    "questions": """
+        with evidence as (
+            select query_id, count(*) as num,
+                   bool_or(documents.groups is null or queries.groups is null
+                           or list_has_any(documents.groups, queries.groups)) as readable
+            from labels join documents using (doc_id) join queries using (query_id)
+            where label_set = 'help_centre@2' and grade >= 2 group by query_id
+        )
+        select 'all', count(*) from queries
+        union all select language, count(*) from queries group by language
+        union all select 'category ' || category, count(*) from queries group by category
+        union all select 'split ' || split, count(*) from queries group by split
+        union all select 'must_pass', count(*) from queries where must_pass
+        union all select 'of a user with or without groups', count(groups) from queries
+        union all select 'with two or more documents of evidence', count(*) from evidence where num > 1
+        union all select 'whose evidence their user may not read', count(*) from evidence where not readable
+        union all
+        select 'with no answer in the collection', count(*) from labels
+        where label_set = 'help_centre@2' and no_answer
+        union all
+        select 'not reviewed yet', count(*) from queries
+        where query_id not in (select query_id from labels where label_set = 'help_centre@2')
+    """,
+    "labels": """
+        select 'grade ' || grade, count(*) from labels
+        where label_set = 'help_centre@2' and grade is not null group by grade
+        union all
+        select 'corrected by revision 2', count(distinct query_id) from (
+            (select query_id, doc_id, grade from labels where label_set = 'help_centre@2'
+             except select query_id, doc_id, grade from labels where label_set = 'help_centre@1')
+            union all
+            (select query_id, doc_id, grade from labels where label_set = 'help_centre@1'
+             except select query_id, doc_id, grade from labels where label_set = 'help_centre@2')
+        )
+    """,
+    "runs": "select 'all', count(*) from runs",
+}
+
+
+def table(heading: str) -> list[list[str]]:
+    """The rows of the first table below a heading of the README."""
+    below = README.split(f"\n## {heading}\n")[1]
+    lines = re.search(r"(?:^\|.*\n)+", below, re.MULTILINE)
+    assert lines
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines.group().splitlines()[2:]]
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Added]:
+    """A store with both revisions of the labels, and what was said of the second."""
+    first = tmp_path_factory.mktemp("first")
+    for name in ("queries.jsonl", "documents.jsonl"):
+        (first / name).write_bytes((HERE / name).read_bytes())
+    (first / "labels.jsonl").write_bytes((HERE / "labels_revision_1.jsonl").read_bytes())
+    about = (HERE / "dataset.toml").read_text(encoding="utf-8")
+    (first / "dataset.toml").write_text(about.replace('revision = "2"', 'revision = "1"'), encoding="utf-8")
+    store = Store(first / "store.duckdb")
+    add_folder(store, first)
+    return store, add_folder(store, HERE)
+
+
+def test_it_is_taken_without_a_fault(sample: tuple[Store, Added]) -> None:
+    _, added = sample
+    assert added.report.num_faults == 0
+    assert added.label_set == "help_centre@2"
+    assert {doubt.kind for doubt in added.report.doubts} == {
+        "query_without_judgements",
+        "no_relevant_documents",
+        "query_not_in_labels",
+        "empty_result_list",
+        "query_missing_from_run",
+        "query_failed",
+    }
+
+
+@pytest.mark.parametrize("what", COUNTS)
+def test_the_counts_are_as_said(sample: tuple[Store, Added], what: str) -> None:
+    store, _ = sample
+    said = {which: int(count) for kind, which, count in table("What is in it") if kind == what}
+    assert dict(ask(store, COUNTS[what])) == said
+
+
+def test_every_label_has_a_reason_and_a_reviewer(sample: tuple[Store, Added]) -> None:
+    store, _ = sample
+    assert ask(store, "select distinct grade from labels order by grade") == [(1,), (2,), (3,), (None,)]
+    lacking = "select query_id from labels where trim(coalesce(rationale, '')) = '' or reviewer is null"
+    assert ask(store, lacking) == []
+
+
+def test_the_runs_are_as_said(sample: tuple[Store, Added]) -> None:
+    store, _ = sample
+    found = ask(
+        store,
+        """
+        select runs.run, monthname(created at time zone 'UTC'), day(created at time zone 'UTC'),
+               coalesce(baseline, ''), ndcg, hit, recall,
+               (select round(median(latency_ms), 1) from run_queries where run_queries.run = runs.run)
+        from runs join run_summary on run_summary.run = runs.run and k = 5 and split = 'dev'
+        order by created
+        """,
+    )
+    shown = [
+        [run, f"{day} {month}", baseline, *(f"{mean:.3f}" for mean in means), str(latency)]
+        for run, month, day, baseline, *means, latency in found
+    ]
+    assert shown == [row[:-1] for row in table("The runs")]
+
+
+def test_signals_disagree_where_it_says_so(sample: tuple[Store, Added]) -> None:
+    store, _ = sample
+    for rule, baseline, run, k, metric, language, was, is_now, n in table("Signals that disagree"):
+        ((before, after, num),) = ask(
+            store,
+            f"""
+            select avg(deltas.baseline), avg(deltas.candidate), count(*)
+            from query_deltas('{baseline}', '{run}', {k}) as deltas join queries using (query_id)
+            where split = 'dev' and metric = $metric and $language in ('all', language)
+            """,
+            metric=metric,
+            language=language,
+        )
+        assert (f"{before:.3f}", f"{after:.3f}", str(num)) == (was, is_now, n), (rule, metric, language)
+
+
+def test_must_pass_questions_are_broken(sample: tuple[Store, Added]) -> None:
+    store, _ = sample
+    broken = """
+        select query_id
+        from query_deltas('bm25_by_language', 'dense_text', 5) join queries using (query_id)
+        where must_pass and split = 'dev' and metric = 'hit' and difference < 0 order by query_id
+    """
+    assert ask(store, broken) == [("q_es_celu_perdido",), ("q_es_clave",), ("q_es_planilla",)]
+
+
+def test_every_kind_of_failure_occurs(sample: tuple[Store, Added]) -> None:
+    store, _ = sample
+    said = table("Every kind of failure")
+    for class_, run, query_id, fact in said:
+        found = ask(
+            store,
+            "select [class] || also, fact from failures where run = $run and query_id = $query_id and k = 5",
+            run=run,
+            query_id=query_id,
+        )
+        assert [(class_ in classes, what) for classes, what in found] == [(True, fact)], (class_, found)
+    there = ask(store, "select distinct unnest([class] || also) from failures where k = 5")
+    assert {class_ for (class_,) in there} == {class_ for class_, *_ in said}
+
+
+def test_abstention_is_as_said(sample: tuple[Store, Added]) -> None:
+    store, _ = sample
+    ((right, wrong),) = ask(
+        store,
+        "select correct_abstention, false_abstention from run_summary"
+        " where run = 'hybrid_abstain' and k = 5 and split = 'dev'",
+    )
+    assert f"declines {right:.2f} of" in README
+    assert f"{wrong:.3f} of those with one" in README
+
+
+def test_labels_of_both_revisions_are_scored_apart(sample: tuple[Store, Added]) -> None:
+    store, _ = sample
+    assert ask(store, "select label_set from current_label_sets") == [("help_centre@2",)]
+
+
+@pytest.mark.parametrize(("name", "key"), [("documents.jsonl", "doc_id"), ("queries.jsonl", "query_id")])
+def test_the_documentation_example_is_part_of_it(name: str, key: str) -> None:
+    whole = {record[key]: record for record in records(HERE / name)}
+    for record in records(EXAMPLE / name):
+        assert record.items() <= whole[record[key]].items()
+
+
+def test_the_files_are_small() -> None:
+    sizes = {path: path.stat().st_size for path in SAMPLES.rglob("*") if path.suffix in (".jsonl", ".toml")}
+    assert max(sizes.values()) < 1_000_000
+    assert sum(sizes.values()) < 2_500_000
