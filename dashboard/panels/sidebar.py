@@ -29,7 +29,8 @@ join query_sets on query_sets.query_set = label_sets.query_set
 join current_label_sets on current_label_sets.query_set_name = query_sets.name
 where query_sets.name in (select with_runs.name
                           from runs join query_sets as with_runs on with_runs.query_set = runs.query_set)
-order by query_sets.name, is_current desc, label_sets.added_at desc, label_sets.label_set
+order by max(label_sets.added_at) over (partition by query_sets.name) desc, query_sets.name, is_current desc,
+         label_sets.added_at desc, label_sets.label_set
 """
 )
 

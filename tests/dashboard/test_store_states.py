@@ -140,8 +140,8 @@ def test_a_data_set_without_runs_is_no_choice(open_page: Any, fresh: Store, tmp_
 
 def test_several_data_sets(open_page: Any, fresh: Store, tmp_path: Path) -> None:
     add_folder(fresh, worlds.write_folder(tmp_path / "more", {"other": worlds.RUNS["second"]}, name="wiki"))
-    assert board(open_page(fresh))["run"].tolist() == ["first"]
-    assert board(open_page(fresh, data="wiki"))["run"].tolist() == ["other"]
+    assert board(open_page(fresh))["run"].tolist() == ["other"]  # the newest
+    assert board(open_page(fresh, data="handbook"))["run"].tolist() == ["first"]
     at = open_page(fresh, "failures", data="wiki")
     assert at.selectbox(key="run").options == ["other"]
 
