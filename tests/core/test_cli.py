@@ -748,7 +748,7 @@ def test_the_dashboard_starts_and_ends(command: str, tmp_path: Path) -> None:
     assert not is_served(port)
     if command == "demo":
         assert "1 run added: documentation_example" in ended.out
-        assert ask(Store(store), "select run from runs") == [("documentation_example",)]
+        assert ("documentation_example",) in ask(Store(store), "select run from runs")
 
 
 def test_ctrl_c_ends_the_dashboard(example: Path, tmp_path: Path) -> None:
