@@ -73,7 +73,7 @@ def test_the_demo_and_the_dashboard_run_from_the_wheel_alone(installed: Path, tm
     assert Path(said["dashboard"]).is_relative_to(home)
     assert said["recall"] == pytest.approx(5 / 6)
     assert said["exceptions"] == []
-    assert any("documentation_example" in text for text in said["says"])
+    assert any("over 101 queries" in text for text in said["says"])
 
 
 def test_the_command_is_installed(installed: Path, tmp_path: Path) -> None:

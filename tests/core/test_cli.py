@@ -94,6 +94,8 @@ def start(*arguments: object, **options: Any) -> subprocess.Popen[str]:
         stdout=options.pop("stdout", subprocess.PIPE),
         stderr=subprocess.PIPE,
         text=True,
+        # as a shell starts it: in a background job Ctrl-C is ignored, and children inherit that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         **options,
     )
 
@@ -652,7 +654,7 @@ def test_a_pipe_that_closes_early_is_no_error(example: Path) -> None:
 def test_ctrl_c_stops_a_long_statement(example: Path) -> None:
     forever = "select sum(hash(a.range + b.range)) as x from range(10000000) a, range(10000000) b"
     process = start("sql", "--store", example, forever)
-    time.sleep(1.5)
+    time.sleep(3)
     process.send_signal(signal.SIGINT)
     ended = outcome(process)
     assert (ended.code, ended.out) == (130, "")

@@ -382,6 +382,6 @@ def test_a_cutoff_beyond_what_is_kept_is_refused(copied: Store) -> None:
 
 
 def test_keeping_less_than_the_largest_cutoff_is_refused(no_store: Store, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="at least 100"):
+    with pytest.raises(UsageError, match="keep must be from 100"):
         add_small(no_store, tmp_path, FIRST, {"deep": DEEP}, options=Options(keep=99))
     assert not no_store.exists()
