@@ -255,16 +255,19 @@ create table doubts (
     sentence varchar not null
 );
 
+-- What the rules of signal_rules found in a run against the baseline that it declares, one row per rule that has
+-- something to say. Made when the run, or its baseline, is added or scored again.
 create table signal_findings (
     run varchar not null,
     baseline varchar not null,
     label_set varchar not null,
     k integer not null,
+    split varchar not null,                 -- over which queries: all, or dev where queries name that split
     rule varchar not null,
     status varchar not null,                -- fired, possible
     sentence varchar not null,
-    numbers map(varchar, double),
-    query_ids varchar[],
+    numbers map(varchar, double) not null,
+    query_ids varchar[] not null,
     found_at timestamptz not null
 );
 
