@@ -16,6 +16,9 @@ from panels.words import METRICS, failure_class, quoted
 PAGES_OF_RUNS = ("Runs", "Slices")
 """Pages about many runs at once: under any labels and at any stage, and runs are chosen by what they are."""
 
+PAGES_OF_PAIRS = ("Compare", "Signals")
+"""Pages about two runs, which they choose themselves: also under any labels and at any stage."""
+
 DEFAULT_K = 5
 DEFAULT_SPLIT = "dev"
 MUST_PASS = (ALL, "true", "false")
@@ -105,7 +108,7 @@ def choose(store: Reader, page: str) -> Filters | None:
     sets = store.rows(DATA_SETS)
     if not sets:
         return None
-    on_runs = page in PAGES_OF_RUNS
+    on_runs, on_pair = page in PAGES_OF_RUNS, page in PAGES_OF_PAIRS
     slice_links.arrive(page)
     with st.sidebar:
         names = list(dict.fromkeys(str(row["name"]) for row in sets))
@@ -116,7 +119,7 @@ def choose(store: Reader, page: str) -> Filters | None:
         label_set = next(iter(labels))  # the current one
         run_slot = st.container()
         k = _cutoff(store)
-        if on_runs and len(labels) > 1:
+        if (on_runs or on_pair) and len(labels) > 1:
             label_set = st.selectbox("Labels", list(labels), key="labels", bind="query-params") or label_set
         filters = Filters(
             data=data,
@@ -125,9 +128,11 @@ def choose(store: Reader, page: str) -> Filters | None:
             is_current=bool(labels[label_set]["is_current"]),
             k=k,
         )
-        if on_runs:
+        if on_runs or on_pair:
             filters = replace(filters, stage=_stage(store, filters))
         filters = _query_filters(store, filters)
+        if on_pair:
+            return filters
         if on_runs:
             filters = _run_filters(store, filters)
             return replace(filters, order=_order()) if page == "Runs" else filters
