@@ -1,4 +1,4 @@
-"""Which two runs are compared: a baseline and a candidate. Both are in the URL, so that a link reproduces the page."""
+"""Which two runs are compared: a baseline and a candidate. Both are in the URL: a link reproduces it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def runs(filters: Filters) -> Question:
 
 
 def default(rows: list[Row]) -> Pair:
-    """The newest run that has its declared baseline here, against it; else the newest against the one before."""
+    """The newest run that has its declared baseline here; else the newest against the one before."""
     names = {str(row["run"]) for row in rows}
     for row in rows:
         if row["baseline"] in names:
@@ -55,7 +55,7 @@ def default(rows: list[Row]) -> Pair:
 
 
 def asked(rows: list[Row]) -> Pair:
-    """The pair that the link names, or that was looked at last, or the default; a run that is not here is said."""
+    """The pair that the link names, or that was looked at last, or the default."""
     names = {str(row["run"]) for row in rows}
     usual = default(rows)
     remembered = st.session_state.get(REMEMBERED)
@@ -95,7 +95,8 @@ def say_unknown() -> None:
     if unknown := st.session_state.get(UNKNOWN):
         are = "is" if len(unknown) == 1 else "are"
         st.warning(
-            f"{words.listed(unknown)} {are} not in this store under these labels at this stage, or not any more.",
+            f"{words.listed(unknown)} {are} not in this store under these labels at this stage, "
+            "or not any more.",
             icon=":material/link_off:",
         )
 
