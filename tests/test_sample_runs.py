@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rankroom import demo
 from rankroom.add import Added, add_folder
 from rankroom.resources import folder
 from rankroom.store import Store
@@ -76,15 +77,10 @@ def records(path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Added]:
-    """A store with both revisions of the labels, and what was said of the second."""
-    first = tmp_path_factory.mktemp("first")
-    for name in ("queries.jsonl", "documents.jsonl"):
-        (first / name).write_bytes((HERE / name).read_bytes())
-    (first / "labels.jsonl").write_bytes((HERE / "labels_revision_1.jsonl").read_bytes())
-    about = (HERE / "dataset.toml").read_text(encoding="utf-8")
-    (first / "dataset.toml").write_text(about.replace('revision = "2"', 'revision = "1"'), encoding="utf-8")
-    store = Store(first / "store.duckdb")
-    add_folder(store, first)
+    """The help centre as `rankroom demo` has it, and what was said when it was added under current labels."""
+    store = Store(tmp_path_factory.mktemp("sample") / "store.duckdb")
+    (first,) = demo.earlier_labels(HERE)
+    add_folder(store, HERE, labels=first)
     return store, add_folder(store, HERE)
 
 
@@ -187,9 +183,19 @@ def test_abstention_is_as_said(sample: tuple[Store, Added]) -> None:
     assert f"{wrong:.3f} of those with one" in README
 
 
-def test_labels_of_both_revisions_are_scored_apart(sample: tuple[Store, Added]) -> None:
+def test_every_run_has_scores_under_both_revisions(sample: tuple[Store, Added]) -> None:
     store, _ = sample
     assert ask(store, "select label_set from current_label_sets") == [("help_centre@2",)]
+    ((num, moved),) = ask(
+        store,
+        """
+        select count(*), count(*) filter (new.ndcg <> old.ndcg)
+        from run_summary_all as old join run_summary_all as new using (run, stage, k, split)
+        where old.label_set = 'help_centre@1' and new.label_set = 'help_centre@2'
+              and stage = 'final' and k = 5 and split = 'dev'
+        """,
+    )
+    assert num == moved == len(table("The runs"))
 
 
 @pytest.mark.parametrize(("name", "key"), [("documents.jsonl", "doc_id"), ("queries.jsonl", "query_id")])

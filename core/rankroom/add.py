@@ -11,25 +11,35 @@ from rankroom.errors import UsageError
 from rankroom.faults import Fault, clip
 from rankroom.names import NAME_EXPECTED, UTF8_EXPECTED, is_name, is_utf8, run_name, versioned
 from rankroom.readers import native, trec
+from rankroom.readers.native import LabelsFile
 from rankroom.store import Store
 
-__all__ = ["Added", "Options", "Progress", "add_folder", "add_trec"]
+__all__ = ["Added", "LabelsFile", "Options", "Progress", "add_folder", "add_trec"]
 
 
 def add_folder(
-    store: Store, folder: str | Path, options: Options | None = None, progress: Progress | None = None
+    store: Store,
+    folder: str | Path,
+    options: Options | None = None,
+    progress: Progress | None = None,
+    labels: LabelsFile | None = None,
 ) -> Added:
     """Add a data set and its runs in the native form.
 
+    `labels` are taken in the place of the folder's own: an earlier revision that lies beside them, say.
     Raises Refused, with all faults, and then stores nothing.
     """
     folder = Path(folder)
-    _check_paths(folder)
+    labels_file = labels.path if labels else folder / "labels.jsonl"
+    _check_paths(folder, labels_file)
+    if labels and not is_name(labels.revision):
+        raise UsageError(f"--revision: {NAME_EXPECTED}, and not {labels.revision!r}")
     with Adding(store, options or Options(), progress) as adding:
         con, report = adding.con, adding.report
         adding.progress("reading the data set", 0, 0)
-        dataset = native.read_dataset(con, folder, report)
+        dataset = native.read_dataset(con, folder, report, labels)
         if dataset is not None:
+            about = str(folder / "dataset.toml")
             adding.dataset(
                 DatasetFacts(
                     name=dataset.name,
@@ -38,9 +48,13 @@ def add_folder(
                     collection=dataset.collection,
                     relevant_from=dataset.relevant_from,
                     reviewer=dataset.reviewer,
-                    labels_file=str(folder / "labels.jsonl"),
-                    named_in=(str(folder / "dataset.toml"),) * 3,
-                    fields=("revision", "labels.revision", "collection.version"),
+                    labels_file=str(labels_file),
+                    named_in=(about, str(labels_file) if labels else about, about),
+                    fields=(
+                        "revision",
+                        "--revision" if labels else "labels.revision",
+                        "collection.version",
+                    ),
                 )
             )
         con.execute(

@@ -127,7 +127,12 @@ def add(
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     labels: Annotated[
-        Path | None, typer.Option("--labels", metavar="QRELS", help="TREC files: the labels of the runs.")
+        Path | None,
+        typer.Option(
+            "--labels",
+            metavar="FILE",
+            help="TREC files: the labels (qrels) of the runs. A folder: other labels than its own.",
+        ),
     ] = None,
     dataset: Annotated[
         str | None,
@@ -136,7 +141,10 @@ def add(
         ),
     ] = None,
     revision: Annotated[
-        str | None, typer.Option("--revision", metavar="R", help="TREC files: their revision.  [default: 1]")
+        str | None,
+        typer.Option(
+            "--revision", metavar="R", help="TREC files: their revision; of --labels.  [default: 1]"
+        ),
     ] = None,
     relevant_from: Annotated[
         int | None,
@@ -179,11 +187,12 @@ def add(
 
     \b
     rankroom add FOLDER                                         the native form
+    rankroom add FOLDER --labels FILE --revision R              its runs under other labels
     rankroom add --dataset NAME --labels QRELS RUN [RUN...]     TREC files
 
     Everything is read, checked and scored first: all of it goes in or, where anything is wrong, nothing.
     """
-    from rankroom.add import Options, add_folder, add_trec
+    from rankroom.add import LabelsFile, Options, add_folder, add_trec
     from rankroom.errors import Refused, UsageError
     from rankroom.store import Store
     from rankroom.terminal import added_json, print_json, refused_json, show_added, working
@@ -196,14 +205,16 @@ def add(
         dry_run=dry_run,
         wait=wait,
     )
-    if labels is None and dataset is None:
-        _check_native(paths, revision, relevant_from, name, order)
+    is_native = dataset is None and (labels is None or (len(paths) == 1 and paths[0].is_dir()))
+    if is_native:
+        _check_native(paths, labels, revision, relevant_from, name, order)
     elif labels is None or dataset is None:
         raise UsageError("TREC files need both: --dataset names the data set and --labels gives its qrels")
     try:
         with working() as progress:
             if labels is None or dataset is None:
-                result = add_folder(Store(store), paths[0], options, progress)
+                other_labels = LabelsFile(labels, revision) if labels and revision else None
+                result = add_folder(Store(store), paths[0], options, progress, other_labels)
             else:
                 result = add_trec(
                     Store(store),
@@ -227,7 +238,12 @@ def add(
 
 
 def _check_native(
-    paths: list[Path], revision: str | None, relevant_from: int | None, name: str | None, order: Order | None
+    paths: list[Path],
+    labels: Path | None,
+    revision: str | None,
+    relevant_from: int | None,
+    name: str | None,
+    order: Order | None,
 ) -> None:
     """One folder, and none of the options that only TREC files need."""
     from rankroom.errors import UsageError
@@ -236,8 +252,10 @@ def _check_native(
         raise UsageError(
             "give one folder in the native form, or TREC runs with --dataset NAME and --labels QRELS"
         )
+    if labels is not None and not revision:
+        raise UsageError("--labels takes other labels than the folder's own: give their --revision, too")
     for option, given, instead in (
-        ("--revision", revision, "dataset.toml has the revision"),
+        ("--revision", revision if labels is None else None, "dataset.toml has the revision"),
         ("--relevant-from", relevant_from, "dataset.toml has relevant_from"),
         ("--name", name, "a run has its file's name"),
         ("--order", order, "the lists have an order"),

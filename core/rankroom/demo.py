@@ -5,10 +5,14 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from rankroom.add import Added, Progress, add_folder
+from rankroom.add import Added, LabelsFile, Progress, add_folder
 from rankroom.errors import UsageError
+from rankroom.known import Known
+from rankroom.names import versioned
 from rankroom.resources import folder
 from rankroom.store import Store
+
+EARLIER = "labels_revision_"
 
 
 def samples() -> dict[str, Path]:
@@ -24,7 +28,22 @@ def fill(store: Store, progress: Progress | None = None) -> list[Added]:
             f"{store.path} holds data of your own ({own[0]}): `rankroom demo --store demo.duckdb` keeps the"
             " sample apart, `rankroom serve` shows yours"
         )
-    return [add_folder(store, sample, progress=progress) for sample in there.values()]
+    known = Known.of_store(store).parts["label_set"]
+    added = []
+    for name, sample in there.items():
+        # First, so that the folder's own labels come last and are current.
+        for labels in earlier_labels(sample):
+            if versioned(name, labels.revision) not in known:
+                added.append(add_folder(store, sample, progress=progress, labels=labels))
+        added.append(add_folder(store, sample, progress=progress))
+    return added
+
+
+def earlier_labels(sample: Path) -> list[LabelsFile]:
+    """The revisions of a sample's labels that lie beside its own, as labels_revision_R.jsonl."""
+    return [
+        LabelsFile(file, file.stem.removeprefix(EARLIER)) for file in sorted(sample.glob(f"{EARLIER}*.jsonl"))
+    ]
 
 
 def _name(file: Path) -> str:

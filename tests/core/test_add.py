@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rankroom.add import Added, Options, add_folder, add_trec
+from rankroom.add import Added, LabelsFile, Options, add_folder, add_trec
 from rankroom.errors import Refused, UsageError
 from rankroom.rescore import rescore
 from rankroom.store import Store
@@ -480,3 +480,30 @@ def test_a_folder_with_a_bad_run_stores_nothing(no_store: Store, tmp_path: Path)
         add_folder(no_store, folder)
     assert {Path(fault.file).name for fault in raised.value.report.faults} == {"bad.jsonl", "worse.jsonl"}
     assert not no_store.exists()
+
+
+# Other labels than a folder's own
+
+
+def test_a_folder_may_be_added_under_other_labels_than_its_own(no_store: Store, tmp_path: Path) -> None:
+    folder = write_folder(
+        tmp_path / "native",
+        queries=[{"query_id": "q1", "text": "?"}],
+        labels=[{"query_id": "q1", "doc_id": "a", "grade": 1}],
+        runs={"one": [{"query_id": "q1", "results": ["a", "b"]}]},
+    )
+    # in the other form, and with an ending that says nothing
+    earlier = LabelsFile(write_qrels(tmp_path / "first.labels", {"q1": {"b": 1}}), "0")
+    added = add_folder(no_store, folder, labels=earlier)
+    assert (added.label_set, added.query_set) == ("native@0", "native@1")
+    assert [run.state for run in add_folder(no_store, folder).runs] == ["rescored"]
+    scores = "select label_set, rr from query_scores_all where k = 5 order by label_set"
+    assert ask(no_store, scores) == [("native@0", 0.5), ("native@1", 1.0)]
+
+    write_qrels(earlier.path, {"q1": {"c": 1}})
+    assert (
+        "first.labels: field --revision value '0'"
+        in refused(add_folder, no_store, folder, labels=earlier)["changed_content"]
+    )
+    gone = LabelsFile(tmp_path / "gone.jsonl", "2")
+    assert "gone.jsonl" in refused(add_folder, no_store, folder, labels=gone)["file_not_found"]

@@ -176,6 +176,7 @@ print("loaded:", sorted(heavy & sys.modules.keys()))
         (["add", "a", "b"], "give one folder in the native form"),
         (["add", "--labels", "q"], "TREC files need both"),
         (["add", "--dataset", "d"], "TREC files need both"),
+        (["add", str(EXAMPLE), "--labels", "q"], "give their --revision, too"),
         (
             ["add", "f", "--name", "n"],
             "--name is for TREC files: in the native form a run has its file's name",
@@ -750,7 +751,13 @@ def test_the_dashboard_starts_and_ends(command: str, tmp_path: Path) -> None:
     assert not is_served(port)
     if command == "demo":
         assert "1 run added: documentation_example" in ended.out
-        assert ("documentation_example",) in ask(Store(store), "select run from runs")
+        assert "14 runs scored under help_centre@2" in ended.out
+        scored = "select label_set, count(*) from scorings group by label_set order by label_set"
+        assert ask(Store(store), scored) == [
+            ("documentation_example@1", 1),
+            ("help_centre@1", 14),
+            ("help_centre@2", 14),
+        ]
 
 
 def test_ctrl_c_ends_the_dashboard(example: Path, tmp_path: Path) -> None:
@@ -804,6 +811,6 @@ def test_the_demo_twice_is_there_already(tmp_path: Path) -> None:
     from rankroom.demo import fill, samples
 
     store = Store(tmp_path / "s.duckdb")
-    assert {run.state for added in fill(store) for run in added.runs} == {"added"}
+    assert {run.state for added in fill(store) for run in added.runs} == {"added", "rescored"}
     assert {run.state for added in fill(store) for run in added.runs} == {"already there"}
     assert {name for (name,) in ask(store, "select name from query_sets")} == samples().keys()

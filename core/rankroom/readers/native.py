@@ -21,8 +21,17 @@ kept, not used.
 goes into the report, all of a file at once, and then nothing is filled in.
 """
 
-from rankroom.readers.native_dataset import Collection, Dataset, read_dataset
+from rankroom.readers.native_dataset import Collection, Dataset, LabelsFile, read_dataset
 from rankroom.readers.native_files import run_files
 from rankroom.readers.native_run import NativeRun, Stage, read_run
 
-__all__ = ["Collection", "Dataset", "NativeRun", "Stage", "read_dataset", "read_run", "run_files"]
+__all__ = [
+    "Collection",
+    "Dataset",
+    "LabelsFile",
+    "NativeRun",
+    "Stage",
+    "read_dataset",
+    "read_run",
+    "run_files",
+]

@@ -20,7 +20,7 @@ from rankroom.readers.json_lines import (
     read_json_lines,
     take_faults,
 )
-from rankroom.readers.native_files import Files, check_run_files, find_files
+from rankroom.readers.native_files import Files, check_run_files, find_files, holds_json
 from rankroom.readers.trec import read_qrels
 from rankroom.resources import sql
 
@@ -79,6 +79,14 @@ class Collection:
 
 
 @dataclass(frozen=True)
+class LabelsFile:
+    """Labels that are taken in the place of a folder's own: a file, in either form, and its revision."""
+
+    path: Path
+    revision: str
+
+
+@dataclass(frozen=True)
 class Dataset:
     """What dataset.toml says, and which files were read (relative to the folder)."""
 
@@ -101,10 +109,13 @@ class Dataset:
         return versioned(self.name, self.label_revision)
 
 
-def read_dataset(con: duckdb.DuckDBPyConnection, folder: str | Path, report: Report) -> Dataset | None:
+def read_dataset(
+    con: duckdb.DuckDBPyConnection, folder: str | Path, report: Report, labels: LabelsFile | None = None
+) -> Dataset | None:
     """Fill `queries`, `labels` and `documents` from a folder; None where anything is wrong.
 
-    All files are looked at, so that the report holds the faults of each.
+    `labels` are taken in the place of the folder's own. All files are looked at, so that the report holds
+    the faults of each.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -113,7 +124,7 @@ def read_dataset(con: duckdb.DuckDBPyConnection, folder: str | Path, report: Rep
     before = report.num_faults
     con.execute(sql("readers/native_dataset_tables.sql"))
     form = read_toml(folder / "dataset.toml", DatasetForm, report)
-    files = find_files(folder, report)
+    files = find_files(folder, report, labels.path if labels else None)
     check_run_files(folder, report)
     queries_good = files.queries is not None and _read_queries(con, files.queries, report)
     if files.labels:
@@ -123,7 +134,7 @@ def read_dataset(con: duckdb.DuckDBPyConnection, folder: str | Path, report: Rep
         _read_documents(con, files.documents, report)
     if form is None or report.num_faults > before:
         return None
-    dataset = _dataset(form, folder, files)
+    dataset = _dataset(form, folder, files, labels)
     _insert(con, dataset)
     if files.labels and files.documents:
         _doubt_missing_documents(con, dataset, str(files.labels), report)
@@ -181,7 +192,7 @@ def _read_labels(
 ) -> None:
     """Into native_labels. What needs the queries is left out where these have faults of their own."""
     file = str(path)
-    is_trec = run_name(path) == "qrels"
+    is_trec = run_name(path) == "qrels" or not holds_json(path)
     if is_trec:
         begin_faults(con)
         before = report.num_faults
@@ -211,11 +222,11 @@ def _read_documents(con: duckdb.DuckDBPyConnection, path: Path, report: Report) 
         doubt_float_ids(con, str(path), report)
 
 
-def _dataset(form: DatasetForm, folder: Path, files: Files) -> Dataset:
+def _dataset(form: DatasetForm, folder: Path, files: Files, labels: LabelsFile | None) -> Dataset:
     return Dataset(
         name=form.name,
         revision=form.revision,
-        label_revision=form.labels.revision or form.revision,
+        label_revision=labels.revision if labels else form.labels.revision or form.revision,
         collection=collection_of(form.collection, Collection(form.name, "1")),
         relevant_from=form.labels.relevant_from,
         reviewer=form.labels.reviewer,

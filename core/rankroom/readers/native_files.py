@@ -20,15 +20,23 @@ class Files:
     documents: Path | None
 
     def names(self, folder: Path) -> tuple[str, ...]:
-        """All files of the data set, relative to the folder."""
+        """All files of the data set, relative to the folder where they are in it."""
         found = (folder / "dataset.toml", self.queries, self.labels, self.documents)
-        return tuple(path.relative_to(folder).as_posix() for path in found if path)
+        return tuple(
+            (path.relative_to(folder) if path.is_relative_to(folder) else path).as_posix()
+            for path in found
+            if path
+        )
 
 
-def find_files(folder: Path, report: Report) -> Files:
-    """The files of a data set; what is missing or there twice is a fault."""
+def find_files(folder: Path, report: Report, labels_file: Path | None = None) -> Files:
+    """The files of a data set; what is missing or there twice is a fault.
+
+    `labels_file` is taken in the place of the folder's own labels.
+    """
     qrels = sorted(path for path in folder.iterdir() if run_name(path) == "qrels" and path.is_file())
-    labels = [*_existing(folder, "labels.jsonl", "labels.jsonl.gz"), *qrels]
+    own_labels = [*_existing(folder, "labels.jsonl", "labels.jsonl.gz"), *qrels]
+    labels = [labels_file] if labels_file else own_labels
     queries = _existing(folder, "queries.jsonl", "queries.jsonl.gz")
     documents = _existing(folder, "documents.jsonl", "documents.jsonl.gz")
     for found, expected in ((queries, "queries.jsonl"), (labels, "labels.jsonl (or qrels, in TREC form)")):
@@ -39,7 +47,7 @@ def find_files(folder: Path, report: Report) -> Files:
 
 def run_files(folder: str | Path) -> list[Path]:
     """The files of a folder's runs that hold results, sorted by name."""
-    return sorted(path for path in _in_runs(folder) if _holds_results(path) and is_utf8(path.name))
+    return sorted(path for path in _in_runs(folder) if holds_json(path) and is_utf8(path.name))
 
 
 def check_run_files(folder: str | Path, report: Report) -> None:
@@ -49,7 +57,7 @@ def check_run_files(folder: str | Path, report: Report) -> None:
     for path in _in_runs(folder):
         if not is_utf8(path.name):
             report.fault(Fault(one_line(path), "name_not_utf8", UTF8_EXPECTED))
-        elif _holds_results(path):
+        elif holds_json(path):
             if names[run_name(path)] > 1:
                 expected = (
                     f"expected one file for the run {run_name(path)}; there are {names[run_name(path)]}"
@@ -88,5 +96,6 @@ def _in_runs(folder: str | Path) -> list[Path]:
     return [path for path in sorted(runs.iterdir()) if path.is_file() and not path.name.startswith(".")]
 
 
-def _holds_results(path: Path) -> bool:
+def holds_json(path: Path) -> bool:
+    """Whether a file is JSON lines, by its name."""
     return path.name.lower().endswith((".jsonl", ".jsonl.gz"))
