@@ -271,7 +271,8 @@ create table signal_findings (
     found_at timestamptz not null
 );
 
--- Append-only: a later row for the same subject replaces the earlier one for the reader, and both stay.
+-- Append-only: what a later row says of the same subject holds for the reader, and all rows stay. A subject is a query
+-- of a query set of this name, in every run or in one, or one label of it.
 create table annotations (
     annotated_at timestamptz not null,
     who varchar not null,
@@ -279,11 +280,39 @@ create table annotations (
     query_id varchar not null,
     run varchar,                            -- NULL: about the query in every run
     label_set varchar,
-    doc_id varchar,                         -- set where a label is disputed
-    state varchar,                          -- open, in_work, explained, fixed, wont_fix
-    cause varchar,
+    doc_id varchar,                         -- set where it is about a label
+    state varchar,                          -- open, in_work, explained, fixed, wont_fix; NULL: as before
+    cause varchar,                          -- NULL: as before; an empty text takes it back. So too in the next two
     note varchar,
-    disputed_grade integer
+    owner varchar,
+    dispute varchar,                        -- of a label: regrade, no_label; NULL: as before
+    disputed_grade integer                  -- what the writer of a regrade holds to be right
+);
+
+-- What each run has to say about labels that may be at fault: see the view label_suspects.
+create table run_suspects (
+    run varchar not null,
+    label_set varchar not null,
+    kind varchar not null,                  -- unjudged_on_top, irrelevant_on_top, near_identical
+    query_id varchar not null,
+    doc_id varchar not null,                -- the document that came back
+    other_doc_id varchar,                   -- near_identical: the labelled document that did not
+    rank integer not null
+);
+
+-- Documents of a collection with the same words, or nearly, both ways round.
+create table near_documents (
+    collection varchar not null,
+    doc_id varchar not null,
+    other_doc_id varchar not null,
+    similarity double not null              -- 1: the same text; else shared words / all words of both
+);
+
+-- Relevant labels whose document says no more than the question does.
+create table repeated_questions (
+    label_set varchar not null,
+    query_id varchar not null,
+    doc_id varchar not null
 );
 
 insert into cutoffs values (1), (3), (5), (10), (20), (50), (100);

@@ -18,20 +18,58 @@ create or replace view evidence_ranks as
 from evidence_ranks_all
 where label_set in (select current_label_sets.label_set from current_label_sets);
 
--- How many relevant documents each position of the pipeline holds, and how many it passes on within its cut; for
--- the final stage, at every cutoff. Stages that share a position are one step: in any of them is enough.
-create or replace view stage_funnel as
-with steps as (
-    select run, label_set, query_id, doc_id, position,
-           string_agg(stage, ' + ' order by stage) as stage,
-           bool_or(stage = 'final') as is_final,
-           min(rank) as rank,
-           bool_or(rank <= coalesce(cut, rank)) as passed_on
-    from evidence_ranks group by run, label_set, query_id, doc_id, position
+-- The same by position of the pipeline: stages that share one are one step, and in any of them is enough. passed_on is
+-- within the step's own cut; at the step with the final stage it is the cutoff that decides, so there it is NULL.
+create or replace view evidence_steps_all as
+select run, label_set, query_id, doc_id, grade, position, string_agg(stage, ' + ' order by stage) as stage,
+       bool_or(stage = 'final') as is_final, min(rank) as rank, min(rank) filter (stage = 'final') as final_rank,
+       case when not is_final then coalesce(bool_or(rank <= coalesce(cut, rank)), false) end as passed_on
+from evidence_ranks_all
+group by run, label_set, query_id, doc_id, grade, position;
+
+-- The way of every relevant document from step to step at every cutoff: whether the step before had passed it on (the
+-- first step is handed all there is) and whether this one does.
+create or replace view evidence_ways_all as
+select *, row_number() over way = 1 as is_first, lag(passed_on, 1, true) over way as was_passed_on
+from (
+    select steps.run, steps.label_set, cutoffs.k, steps.query_id, steps.doc_id, steps.grade, steps.position, steps.stage,
+           steps.is_final, steps.rank,
+           case when steps.is_final then coalesce(steps.final_rank <= cutoffs.k, false) else steps.passed_on end
+               as passed_on
+    from evidence_steps_all as steps cross join cutoffs
 )
-select steps.run, steps.label_set, cutoffs.k, steps.position, steps.stage,
+window way as (partition by run, label_set, k, query_id, doc_id order by position);
+
+-- How many relevant documents each step of the pipeline holds, and how many it passes on within its cut; for the
+-- final stage, at every cutoff. What a step passes on is what the step before did, less what this one lost, and what
+-- came back at this one.
+create or replace view stage_funnel_all as
+select run, label_set, k, position, stage,
        count(*) as num_relevant,
-       count(steps.rank) as present,
-       count(*) filter (case when steps.is_final then steps.rank <= cutoffs.k else steps.passed_on end) as passed_on
-from steps cross join cutoffs
-group by steps.run, steps.label_set, cutoffs.k, steps.position, steps.stage;
+       count(rank) as present,
+       count(*) filter (passed_on) as passed_on,
+       count(*) filter (was_passed_on and not passed_on) as lost,
+       count(*) filter (passed_on and not was_passed_on) as came_back
+from evidence_ways_all
+group by run, label_set, k, position, stage;
+
+create or replace view stage_funnel as
+from stage_funnel_all
+where label_set in (select current_label_sets.label_set from current_label_sets);
+
+-- Every relevant document at the steps that lost it, with how: what the counts `lost` of stage_funnel are made of.
+create or replace view lost_evidence_all as
+select ways.run, ways.label_set, ways.k, ways.query_id, ways.doc_id, ways.grade, ways.position, ways.stage, ways.rank,
+       case when uncut.outcome = 'left_out' then 'not_run'
+            when uncut.outcome in ('error', 'timeout') then 'error'
+            when ways.rank is not null then 'beyond_cut'
+            when ways.is_first then 'not_retrieved'
+            else 'dropped' end as how
+from evidence_ways_all as ways
+left join query_metrics_uncut as uncut on uncut.run = ways.run and uncut.label_set = ways.label_set
+                                      and uncut.stage = 'final' and uncut.query_id = ways.query_id
+where ways.was_passed_on and not ways.passed_on;
+
+create or replace view lost_evidence as
+from lost_evidence_all
+where label_set in (select current_label_sets.label_set from current_label_sets);

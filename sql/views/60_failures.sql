@@ -1,16 +1,19 @@
+-- Whether a query fails at its k: the first k do not hold as much of its evidence as they could, it was not answered
+-- though the labels name an answer, it was answered although nothing answers it, or a document was shown that its user
+-- may not read. It takes the alias of rows of query_scores, as means does.
+create or replace macro fails(scores) as
+    scores.leaks > 0
+    or scores.outcome in ('left_out', 'error', 'timeout')
+    or case when scores.num_relevant > 0
+            then scores.abstained or scores.outcome = 'empty' or scores.found < least(scores.num_relevant, scores.k)
+            else scores.outcome = 'returned' and not scores.abstained end;
+
 -- Every failing query of every run at every cutoff, with the first cause in pipeline order, what else applies, and
--- the fact that shows it. Failing: the first k do not hold as much of its evidence as they could, or a document was
--- shown that its user may not read, or it was answered although nothing answers it.
-create or replace view failures as
-with steps as (
-    -- where every relevant document stands at each position of the pipeline
-    select run, label_set, query_id, doc_id, position, string_agg(stage, ' + ' order by stage) as stage,
-           bool_or(stage = 'final') as is_final, min(rank) as rank, min(rank) filter (stage = 'final') as final_rank,
-           coalesce(bool_or(rank <= coalesce(cut, rank)), false) as passed_on
-    from evidence_ranks group by run, label_set, query_id, doc_id, position
-), ways as (
-    -- its way up to the final stage: the first step that lost what the step before had passed on, and whether it
-    -- came as far as the final stage, whose cut is the cutoff
+-- the fact that shows it. Its rows are those that `fails` says yes to.
+create or replace view failures_all as
+with ways as (
+    -- the way of every relevant document up to the final stage: the first step that lost what the step before had passed
+    -- on, and whether it came as far as the final stage, whose cut is the cutoff
     select run, label_set, query_id, doc_id,
            min(position) filter (lost) as lost_position, arg_min(stage, position) filter (lost) as lost_stage,
            bool_or(was_passed_on) filter (is_final) as reached_final, min(final_rank) as final_rank,
@@ -22,7 +25,7 @@ with steps as (
             select *, lag(passed_on) over way as was_passed_on,
                    max(case when is_final then position end) over (partition by run, label_set, query_id, doc_id)
                        as final_position
-            from steps
+            from evidence_steps_all
             window way as (partition by run, label_set, query_id, doc_id order by position)
         )
     )
@@ -53,10 +56,11 @@ with steps as (
            uncut.first_relevant_rank, uncut.num_returned, uncut.unknown_because,
            missing.lost, coalesce(missing.retrieved, false) as retrieved, coalesce(missing.doc_ids, []) as missing,
            forbidden.query_id is not null as has_relevant, coalesce(run_queries.error, '') as error,
+           coalesce(run_queries.abstained, false) as declined,
            first_result.doc_id is not null and first_label.doc_id is null as unjudged_first
-    from query_scores as scores
-    join query_scores_uncut as uncut on uncut.run = scores.run and uncut.label_set = scores.label_set
-                                    and uncut.query_id = scores.query_id
+    from query_scores_all as scores
+    join query_scores_uncut_all as uncut on uncut.run = scores.run and uncut.label_set = scores.label_set
+                                        and uncut.stage = 'final' and uncut.query_id = scores.query_id
     left join missing on missing.run = scores.run and missing.label_set = scores.label_set
                      and missing.query_id = scores.query_id and missing.k = scores.k
     left join forbidden on forbidden.label_set = scores.label_set and forbidden.query_id = scores.query_id
@@ -66,15 +70,18 @@ with steps as (
     left join labels as first_label on first_label.label_set = scores.label_set
                                    and first_label.query_id = scores.query_id
                                    and first_label.doc_id = first_result.doc_id
+    where scores.stage = 'final' and fails(scores)
 ), caused as (
     select *, list_filter([
         case when outcome = 'left_out' then {'class': 'not_run', 'fact': 'the run has no line for this query'} end,
         case when outcome in ('error', 'timeout')
              then {'class': 'error', 'fact': outcome || case when error = '' then '' else ': ' || error end} end,
-        case when num_relevant > 0 and abstained and num_returned > 0
+        case when num_relevant > 0 and abstained and declined
              then {'class': 'false_abstention', 'fact': 'it declined to answer, though the labels name an answer'} end,
         case when num_relevant > 0 and outcome = 'empty'
              then {'class': 'empty', 'fact': 'it returned nothing'} end,
+        case when num_relevant > 0 and abstained and not declined
+             then {'class': 'false_abstention', 'fact': 'it returned nothing, though the labels name an answer'} end,
         case when num_relevant > 0 and outcome = 'returned' and not as_complete_as_can_be and lost is not null
              then {'class': 'lost_at_' || lost.stage,
                    'fact': coalesce(lost.stage || ' has ' || lost.doc_id || ' at rank ' || lost.final_rank
@@ -107,5 +114,8 @@ select run, label_set, query_id, k, causes[1].class as class,
        list_transform(causes[2:], lambda cause: cause.class) as also,
        causes[1].fact as fact,
        first_relevant_rank, missing, num_relevant, found, outcome
-from caused
-where len(causes) > 0;
+from caused;
+
+create or replace view failures as
+from failures_all
+where label_set in (select current_label_sets.label_set from current_label_sets);

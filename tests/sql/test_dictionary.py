@@ -29,6 +29,10 @@ CALLS = {
     "slices_by": "slices_by('category', 5)",
     "means_of": "means_of(['q_sharing'])",
     "costs_of": "costs_of(['q_sharing'])",
+    "failure_classes": "failure_classes('documentation_example', 5)",
+    "failure_changes": "failure_changes('documentation_example', 'documentation_example', 5)",
+    "stage_funnel_by": "stage_funnel_by('documentation_example', 5)",
+    "noted_queries": "noted_queries('documentation_example', 5)",
     "label_changes": "label_changes('documentation_example@1', 'documentation_example@1')",
 }
 """How each table macro is called on the example: DuckDB knows its columns only then."""
