@@ -62,8 +62,20 @@ PortOption = Annotated[
 ]
 NoBrowserOption = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
 
+ThresholdsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--thresholds",
+        envvar="RANKROOM_THRESHOLDS",
+        metavar="FILE",
+        help="A TOML file that changes what counts as much, and as enough.",
+    ),
+]
+
 DEFAULT_STORE = Path("rankroom.duckdb")
 DEFAULT_PORT = 8501
+NOT_COMPARABLE = 5
+"""The exit code of a comparison of what is not alike."""
 
 
 class Order(StrEnum):
@@ -306,12 +318,86 @@ def show(
     from rankroom.store import Store
     from rankroom.terminal import print_json, show_run
 
-    dimensions = [part.strip() for part in by.split(",") if part.strip()] if by else []
-    report = run_report(Store(store), run, k, dimensions)
+    report = run_report(Store(store), run, k, _names(by))
     if json:
         print_json(report)
     else:
         show_run(report)
+
+
+@app.command()
+def compare(
+    baseline: Annotated[str, typer.Argument(metavar="BASE", help="The baseline run.")],
+    candidate: Annotated[str, typer.Argument(metavar="CAND", help="The run that is compared with it.")],
+    store: StoreOption = DEFAULT_STORE,
+    k: Annotated[
+        int, typer.Option("-k", metavar="K", help="The cutoff: only the first K results count.")
+    ] = 5,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="NAME,...",
+            help="Slice by one to three of: category, language, must_pass, tag, or an attribute.",
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", metavar="NAME", help="Of the slices. Can be given again.  [default: ndcg]"),
+    ] = None,
+    split: Annotated[
+        str, typer.Option("--split", metavar="NAME", help="Only the queries of this split.")
+    ] = "all",
+    labels: Annotated[
+        str | None,
+        typer.Option("--labels", metavar="NAME@R", help="The labels.  [default: the newest]"),
+    ] = None,
+    stage: Annotated[str, typer.Option("--stage", help="The stage of the pipeline.")] = "final",
+    common: Annotated[
+        bool, typer.Option("--common", help="Compare only queries that are the same for both.")
+    ] = False,
+    thresholds: ThresholdsOption = None,
+    json: JsonOption = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Markdown, to paste into a pull request.")
+    ] = False,
+) -> None:
+    """Compare a run with a baseline, and say whether the difference can be told from chance.
+
+    Only like with like: runs of other queries, labels or collections end with exit code 5 and the reason;
+    --common then compares what they share.
+    """
+    from rankroom.comparison_report import markdown as as_markdown
+    from rankroom.store import Store
+    from rankroom.stored_comparison import compare_stored
+    from rankroom.terminal import print_json, show_comparison
+    from rankroom.thresholds import read_thresholds
+
+    result = compare_stored(
+        Store(store),
+        baseline,
+        candidate,
+        k=k,
+        by=_names(by),
+        split=split,
+        label_set=labels,
+        stage=stage,
+        slice_metrics=metric or ["ndcg"],
+        common=common,
+        thresholds=read_thresholds(thresholds),
+    )
+    if json:
+        print_json(result.as_dict())
+    elif markdown:
+        print(as_markdown(result), end="")
+    else:
+        show_comparison(result)
+    if not result.metrics:
+        raise typer.Exit(NOT_COMPARABLE)
+
+
+def _names(given: str | None) -> list[str]:
+    return [part.strip() for part in given.split(",") if part.strip()] if given else []
 
 
 @app.command()

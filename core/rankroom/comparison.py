@@ -10,7 +10,7 @@ import duckdb
 
 from rankroom import comparability
 from rankroom.comparability import Reason
-from rankroom.config_changes import Setting, config_changes, one_change
+from rankroom.config_changes import Setting, absent_settings, config_changes, one_change
 from rankroom.errors import UsageError
 from rankroom.paired import (
     RESAMPLES,
@@ -93,6 +93,8 @@ class Comparison:
     config_diff: list[Setting]
     one_change: str | None
     """Whether the effect can be credited to one setting, in a sentence; None: exactly one setting changed."""
+    absent_settings: list[str]
+    """Settings that most pipelines have, and that neither run names."""
     identical_candidates: SharedCandidates | None
     """None where not both runs record what stood before their final stage."""
     n: int
@@ -153,11 +155,13 @@ def compare(
         con, baseline, candidate, stage=stage, label_set=label_set, split=split, queries=queries
     )
     scored = scored or con
-    _check_cutoff(scored, k)
     asked = {"base": baseline, "cand": candidate, "labels": found.label_set}
     at = asked | {"k": k, "stage": stage}
     chosen = found.common if common else found.queries if found.comparable else []
     do = found.label_set is not None and (found.comparable or bool(chosen))
+    if do:
+        _check_cutoff(scored, k)
+        _check_dimensions(scored, by, found.label_set)
     metrics, slices = (
         _statistics(scored, at | {"queries": chosen}, by, slice_metrics, thresholds) if do else ([], [])
     )
@@ -176,6 +180,7 @@ def compare(
         on_common=do and len(chosen) < len(found.queries),
         config_diff=settings,
         one_change=one_change(con, baseline, candidate, settings),
+        absent_settings=absent_settings(con, baseline, candidate),
         identical_candidates=_identical_candidates(con, baseline, candidate, chosen if do else found.queries),
         n=metrics[0].n if metrics else 0,
         metrics=metrics,
@@ -192,7 +197,10 @@ def compare(
 def _check_cutoff(con: duckdb.DuckDBPyConnection, k: int) -> None:
     cutoffs = [there for (there,) in con.execute("select k from cutoffs order by k").fetchall()]
     if k not in cutoffs:
-        raise UsageError(f"there are no scores at k = {k}: there are at {', '.join(map(str, cutoffs))}")
+        raise UsageError(
+            f"there are no scores at k = {k}: there are at {', '.join(map(str, cutoffs))};"
+            " `rankroom rescore -k` adds a cutoff"
+        )
 
 
 # Statistics
@@ -236,7 +244,6 @@ def _slices(
     con: duckdb.DuckDBPyConnection, label_set: str, by: Sequence[str], ids: Sequence[str]
 ) -> list[tuple[dict[str, str], list[int]]]:
     """Each slice with the places of its queries, where it has any."""
-    _check_dimensions(con, label_set, by)
     place = {query: at for at, query in enumerate(ids)}
     dimensions = dict(zip(("first", "second", "third"), [*by, None, None], strict=False))
     groups = []
@@ -248,7 +255,7 @@ def _slices(
     return groups
 
 
-def _check_dimensions(con: duckdb.DuckDBPyConnection, label_set: str, by: Sequence[str]) -> None:
+def _check_dimensions(con: duckdb.DuckDBPyConnection, by: Sequence[str], label_set: str | None) -> None:
     """Refuse dimensions that the queries of this label set do not have, instead of an empty table."""
     known = [
         name

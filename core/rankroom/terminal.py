@@ -17,8 +17,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 from rich.text import Text
 
+from rankroom import comparison_report
 from rankroom.adding import Added
 from rankroom.adding import Progress as Tell
+from rankroom.comparison import Comparison
 from rankroom.faults import Doubt, Fault, Report, clip
 from rankroom.output import plain, to_json
 from rankroom.printable import lines, one_line
@@ -284,6 +286,27 @@ def _means(report: dict[str, Any], k: int) -> list[dict[str, Any]]:
         {"metric": name, "mean": mean} | ({"ceiling": below_1.get(name, "")} if below_1 else {})
         for name, mean in means.items()
     ]
+
+
+# Two runs
+
+
+def show_comparison(comparison: Comparison) -> None:
+    """Two runs: the verdict in words, what to know before the numbers, and the numbers."""
+    first, *others = comparison_report.sentences(comparison)
+    _print(out, first, style="bold")
+    for sentence in others:
+        say(sentence)
+    for rows in (
+        comparison_report.metric_rows(comparison),
+        comparison_report.slice_rows(comparison),
+        comparison_report.account_rows(comparison),
+    ):
+        if rows:
+            out.print()
+            show_table(rows)
+    if not comparison.metrics and comparison.common:
+        say("--common compares them on what they share")
 
 
 # Tables
