@@ -113,19 +113,25 @@ def _plain(value: float) -> str:
 def _undecided(comparison: Comparison) -> str:
     """No metric decides: because nothing moved much, or because so few queries cannot show it."""
     base, cand, ndcg = comparison.baseline, comparison.candidate, comparison.metric("ndcg")
-    name = metric_name("ndcg", comparison.k)
-    numbers = f"{name} {signed(ndcg.difference)} {interval(ndcg)}"
+    numbers = f"{metric_name('ndcg', comparison.k)} {signed(ndcg.difference)} {interval(ndcg)}"
     if ndcg.flat:
         return f"{cand} and {base} are alike within {comparison.smallest:g}: {numbers}"
     if ndcg.verdict == "no_clear_change":
-        return f"{cand} is neither clearly better nor clearly worse than {base}: {numbers}"
-    why = f"{_queries(comparison.n)} cannot tell {cand} from {base}: {numbers}"
-    if ndcg.low is not None and ndcg.high is not None and ndcg.p is not None and ndcg.p_holm is not None:
-        if (ndcg.low > 0 or ndcg.high < 0) and ndcg.p < 0.05:
-            return f"{why}, p {ndcg.p:.3f}, and {ndcg.p_holm:.2f} as one of {len(comparison.metrics)} metrics"
-        if ndcg.detectable is not None and ndcg.detectable > comparison.smallest:
-            return f"{why}, where a difference shows from about {ndcg.detectable:.2f} on"
-    return why
+        said = f"{cand} is neither clearly better nor clearly worse than {base}: {numbers}"
+    else:
+        said = f"{_queries(comparison.n)} cannot tell {cand} from {base}: {numbers}"
+    if alone := _clear_alone(ndcg):
+        return f"{said}, {alone} as one of {len(comparison.metrics)} metrics"
+    if ndcg.detectable is not None and ndcg.detectable > comparison.smallest:
+        return f"{said}, where a difference shows from about {ndcg.detectable:.2f} on"
+    return said
+
+
+def _clear_alone(one: MetricComparison) -> str | None:
+    """That the interval leaves 0 out, and that this is no finding among so many metrics, wants saying."""
+    if one.low is None or one.high is None or one.p is None or one.p_holm is None:
+        return None
+    return f"p {one.p:.3f}, and {one.p_holm:.2f}" if one.low > 0 or one.high < 0 else None
 
 
 def _rest(undecided: Sequence[MetricComparison]) -> list[str]:
