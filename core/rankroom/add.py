@@ -185,9 +185,10 @@ def _add_run(adding: Adding, run: str, file: Path, labels: str) -> None:
     )
     if report.num_faults > before or not adding.parts:
         return
+    rank = "" if read.first_rank is None else f", rank - {read.first_rank - 1} as rank, pair"
     con.execute(
         "create or replace temp view ranked_input as"
-        " select 'final' as stage, query_id, doc_id, key, score from trec_run"
+        f" select 'final' as stage, query_id, doc_id, key, score{rank} from trec_run"
     )
     scoring.count_results(con, run)
     con.execute("insert into run_stages values ($run, 'final', 1, null)", {"run": run})
@@ -198,7 +199,16 @@ def _add_run(adding: Adding, run: str, file: Path, labels: str) -> None:
     )
     if not _shares_queries(adding, run, file, labels):
         return
-    adding.run(RunFacts(run, str(file), read.num_rows, read.ordered_by, source_file=file.name))
+    adding.run(
+        RunFacts(
+            run,
+            str(file),
+            read.num_rows,
+            read.ordered_by,
+            source_file=file.name,
+            known_ranks=read.first_rank is not None,
+        )
+    )
     con.execute("drop view ranked_input")
     con.execute("drop table trec_run")
 

@@ -109,6 +109,8 @@ class RunFacts:
     num_rows: int
     ordered_by: Literal["list", "score", "rank"]
     source_file: str | None = None
+    known_ranks: bool = False
+    """Whether `ranked_input` has a column `rank`, so that nothing has to be ordered."""
     collection: Collection | None = None
     """What it searched, if that is not the data set's."""
     created: datetime | None = None
@@ -135,7 +137,7 @@ class Adding:
         self.only_scored_from = False
         """Whether the workspace lacks what of the data set is not scored, and so cannot be written."""
         self.runs: list[AddedRun] = []
-        self.known = Known.of_store(store)
+        self.known = Known.of_store(store, self.con)
         self.con.execute("delete from cutoffs")
         self.con.execute("insert into cutoffs select unnest($ks::integer[])", {"ks": self.known.cutoffs})
         least, most = max(self.known.cutoffs), scoring.MOST_KEPT
@@ -282,14 +284,14 @@ class Adding:
                 "source_file": facts.source_file,
             },
         )
-        scoring.keep_rankings(con, run, kept_depth)
+        scoring.keep_rankings(con, run, kept_depth, known_ranks=facts.known_ranks)
         hashed = identity.run_hash(con, run)
         con.execute("update runs set content_hash = $hash where run = $run", {"hash": hashed, "run": run})
         state = self.known.state_of_run(run, hashed, label_set)
         if state is None:
             self.report.fault(run_name_taken(facts.file, run))
             return
-        scoring.score_run(con, run, label_set, keep=kept_depth, depth=None)
+        scoring.score_run(con, run, label_set, keep=kept_depth, depth=None, known_ranks=facts.known_ranks)
         self._check("run", facts.file)
         self._keep_doubts(run, "run")
         self.runs.append(AddedRun(run, facts.file, state, facts.num_rows, kept_depth))

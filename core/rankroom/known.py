@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,7 +9,6 @@ import duckdb
 
 from rankroom.faults import Fault
 from rankroom.store import Store
-from rankroom.workspace import open_workspace
 
 Kind = Literal["query_set", "label_set", "collection"]
 RunState = Literal["added", "rescored", "already there"]
@@ -42,13 +40,12 @@ class Known:
     bare_collections_of_labels: dict[str, str]
 
     @classmethod
-    def of_store(cls, store: Store) -> Known:
-        """What a store holds; of one that does not exist, what every new store holds."""
+    def of_store(cls, store: Store, workspace: duckdb.DuckDBPyConnection) -> Known:
+        """What a store holds; of one that does not exist, what a new workspace does: a new store will too."""
         if store.exists():
             with store.read() as con:
                 return cls.of_connection(con, "")
-        with closing(open_workspace()) as con:
-            return cls.of_connection(con, "")
+        return cls.of_connection(workspace, "")
 
     @classmethod
     def of_connection(cls, con: duckdb.DuckDBPyConnection, catalog: str) -> Known:

@@ -100,7 +100,8 @@ def migrate(
     con.execute("begin")
     try:
         con.execute(BOOTSTRAP)
-        _drop_views(con)
+        if found.version:
+            _drop_views(con)
         for number, path in _migrations(sql).items():
             if number > found.version:
                 con.execute(path.read_text(encoding="utf-8"))

@@ -38,10 +38,16 @@ def check_cutoffs(cutoffs: Iterable[int]) -> None:
             raise UsageError(f"k must be at most {LARGEST_CUTOFF:,}, and is {k}")
 
 
-def keep_rankings(con: duckdb.DuckDBPyConnection, run: str, keep: int | None) -> None:
-    """Fill `rankings` (the first `keep` of each; None: all) from `ranked_input`."""
+def keep_rankings(
+    con: duckdb.DuckDBPyConnection, run: str, keep: int | None, *, known_ranks: bool = False
+) -> None:
+    """Fill `rankings` (the first `keep` of each; None: all) from `ranked_input`.
+
+    With `known_ranks` that has a column `rank` too, so that nothing has to be ordered.
+    """
     _set(con, run=run, keep=keep or WITHOUT_LIMIT)
-    con.execute(sql(f"metrics/rankings_{'first' if keep else 'whole'}.sql"))
+    how = "ranked" if known_ranks else "first" if keep else "whole"
+    con.execute(sql(f"metrics/rankings_{how}.sql"))
 
 
 def prepare_labels(con: duckdb.DuckDBPyConnection, label_set: str, cutoffs: list[int]) -> None:
@@ -67,17 +73,20 @@ def score_run(
     keep: int | None,
     depth: int | None,
     ranked: bool = False,
+    known_ranks: bool = False,
 ) -> None:
     """Fill `labelled_ranks`, `query_metrics`, `query_metrics_uncut` and `unlabelled_queries` of one run.
 
     After `prepare_labels` of the label set, and `count_results` and `keep_rankings` of the run. `keep` is how
     much of each ranking stands in `rankings`, with the rest in `ranked_input`; `depth`, how much was at hand
-    at all (None: all). With `ranked`, `labelled_ranks` are filled already.
+    at all (None: all). With `ranked`, `labelled_ranks` are filled already; `known_ranks` as in keep_rankings.
     """
     _set(con, run=run, keep=keep or WITHOUT_LIMIT, depth=depth)
-    for step in ("outcomes", "labelled_ranks", "at_cutoffs", "uncut", "slice_means", "unlabelled"):
-        if not (ranked and step == "labelled_ranks"):
-            con.execute(sql(f"metrics/{step}.sql"))
+    con.execute(sql("metrics/outcomes.sql"))
+    if not ranked:
+        con.execute(sql(f"metrics/labelled_ranks{'_ranked' if known_ranks else ''}.sql"))
+    for step in ("at_cutoffs", "uncut", "slice_means", "unlabelled"):
+        con.execute(sql(f"metrics/{step}.sql"))
     con.execute(
         "insert into scorings values ($run, $label_set, $depth, now())",
         {"run": run, "label_set": label_set, "depth": depth},

@@ -23,6 +23,7 @@ import duckdb
 import numpy as np
 
 from rankroom.readers.lines import GZIP_MAGIC
+from rankroom.readers.rankings import PAIR
 
 FAST_FROM = 4 * 2**20
 """Bytes from which a run is worth the fast way."""
@@ -43,8 +44,8 @@ COLUMNS = {
 class Scan:
     """What one look at some bytes says."""
 
-    lines: int
-    delimiters: int
+    spaces: int
+    """Delimiters, line ends, and any other byte up to the blank; a last line without its end has one too."""
     clean: bool
     ascii: bool
     odd_numbers: bool
@@ -53,7 +54,9 @@ class Scan:
 def read_delimited(
     con: duckdb.DuckDBPyConnection, path: str | Path, table: str, *, by_rank: bool
 ) -> int | None:
-    """Fill `table(query_id, doc_id, key, score, rank)` from a clean run, its rows in the file's order.
+    """Fill `table(query_id, doc_id, key, score, rank, pair)` from a clean run, its rows in the file's order.
+
+    `pair` is the hash of query and document (rankings.PAIR): made here, it costs nothing.
 
     The answer is the number of columns, or None (and no promise about the table) for a file that is small,
     not clean, or holds a value for the exact reader to judge. Row n (rowid + 1) is line n of the file.
@@ -103,12 +106,12 @@ def _read(con: duckdb.DuckDBPyConnection, path: Path, alias: str, table: str, by
         if names is None or first.startswith(b"\xef\xbb\xbf"):
             return None
         scan = _scan(source.fileno(), delimiter)
-    if not scan.clean or scan.delimiters != scan.lines * (len(names) - 1):
+    if not scan.clean:
         return None
     by_rank = by_rank or len(names) == 3
     with _file_order(con):
         con.execute(_create(table, names, by_rank, scan), [alias, chr(delimiter)])
-    return len(names) if _sound(con, table, names, by_rank, scan.lines) else None
+    return len(names) if _sound(con, table, names, by_rank, scan.spaces) else None
 
 
 def _create(table: str, names: tuple[str, ...], by_rank: bool, scan: Scan) -> str:
@@ -121,7 +124,8 @@ def _create(table: str, names: tuple[str, ...], by_rank: bool, scan: Scan) -> st
     noticed = "" if scan.ascii or "tag" not in names else "where q0 is not null and tag is not null"
     return f"""
         create or replace temp table {table} as
-        select query_id, doc_id, {key} as key, {score} as score, {rank} as rank
+        select query_id, doc_id, {key} as key, {score} as score, {rank} as rank,
+               {PAIR} as pair
         from read_csv(?, delim = ?, columns = {{{types}}}, header = false, auto_detect = false, quote = '',
                       escape = '', comment = '', compression = 'none', hive_partitioning = false)
         {noticed}
@@ -135,16 +139,20 @@ def _number(name: str, scan: Scan) -> str:
 
 
 def _sound(
-    con: duckdb.DuckDBPyConnection, table: str, names: tuple[str, ...], by_rank: bool, lines: int
+    con: duckdb.DuckDBPyConnection, table: str, names: tuple[str, ...], by_rank: bool, spaces: int
 ) -> bool:
-    """Whether each line became a row, with numbers that need no further word."""
+    """Whether each line became a row, with numbers that need no further word.
+
+    read_csv makes a row only of a line with all columns. If the rows' delimiters and line ends are all the
+    bytes up to the blank that there are, then no other was left aside or became part of a field.
+    """
     numbers = [name for name in ("rank", "score") if name in names]
     # One value that is not finite makes the sum so. (So may many huge ones: then the exact reader looks.)
     checks = [f"count({name}) = count(*) and isfinite(sum({name}))" for name in numbers]
     if by_rank:
         checks.append("bool_and(rank = floor(rank))")
     return con.execute(
-        f"select count(*) = ? and {' and '.join(checks)} from {table}", [lines]
+        f"select count(*) * {len(names)} = ? and {' and '.join(checks)} from {table}", [spaces]
     ).fetchall() == [(True,)]
 
 
@@ -165,33 +173,29 @@ def _scan(source: int, delimiter: int) -> Scan:
     size = os.fstat(source).st_size
     # numpy frees the interpreter lock for most of this: two at a time take half as long, more do not help.
     with ThreadPoolExecutor(2) as pool:
-        pieces = list(pool.map(lambda start: _look(source, start, delimiter), range(0, size, PIECE)))
+        pieces = list(pool.map(lambda start: _look(source, start), range(0, size, PIECE)))
     last = os.pread(source, 1, size - 1)
     return Scan(
-        lines=sum(piece.lines for piece in pieces) + (last != b"\n"),
-        delimiters=sum(piece.delimiters for piece in pieces),
+        spaces=sum(piece.spaces for piece in pieces) + (last != b"\n"),
         clean=all(piece.clean for piece in pieces) and last != bytes([delimiter]),
         ascii=all(piece.ascii for piece in pieces),
         odd_numbers=any(piece.odd_numbers for piece in pieces),
     )
 
 
-def _look(source: int, start: int, delimiter: int) -> Scan:
+def _look(source: int, start: int) -> Scan:
     """One piece, with the two bytes before it (as if a newline stood before the file), so no pair is missed.
 
-    Clean: of all bytes up to the blank (NUL, CR, form feed, the other delimiter...) only newlines and
-    delimiters occur, and never two in a row: no field is empty, no line begins or ends with a delimiter.
-    Nor does a line begin with '#', as a comment would.
+    Clean: no two bytes up to the blank stand in a row, so no field is empty and no line begins or ends with
+    a delimiter; there is no CR, at which read_csv would end a line; no line begins with '#', as comments do.
     """
     data = os.pread(source, PIECE + 2, start - 2) if start else b"-\n" + os.pread(source, PIECE, 0)
     codes = np.frombuffer(data, np.uint8)
     spaces = codes <= BLANK
-    lines, delimiters = (int(np.count_nonzero(codes[2:] == code)) for code in (NEWLINE, delimiter))
     return Scan(
-        lines=lines,
-        delimiters=delimiters,
-        clean=lines + delimiters == np.count_nonzero(spaces[2:])
-        and not (spaces[1:] & spaces[:-1]).any()
+        spaces=int(np.count_nonzero(spaces[2:])),
+        clean=not (spaces[1:] & spaces[:-1]).any()
+        and b"\r" not in data
         and not (b"#" in data and _comment(codes)),
         ascii=data.isascii(),
         odd_numbers=(b"_" in data and _within_digits(codes)) or (b"+" in data and _plus_minus(codes)),

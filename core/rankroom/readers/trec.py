@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,6 +16,7 @@ import duckdb
 
 from rankroom.faults import SHOWN, Fault, Report, clip
 from rankroom.readers.delimited import read_delimited
+from rankroom.readers.file_order import mend_ranks
 from rankroom.readers.lines import LINES, NOT_BLANK, empty_file, feed_lines
 from rankroom.readers.rankings import (
     collapse_repeats,
@@ -25,6 +25,7 @@ from rankroom.readers.rankings import (
     pair_hashes,
     repeat_faults,
     repeated,
+    say_order,
 )
 
 OrderedBy = Literal["score", "rank"]
@@ -50,6 +51,8 @@ class RunFile:
 
     num_rows: int
     ordered_by: OrderedBy
+    first_rank: int | None = None
+    """What rank its first results have, if the table has two more columns: `rank` and `pair` (file_order)."""
 
 
 @dataclass(frozen=True)
@@ -101,27 +104,23 @@ def read_run(
     order: OrderedBy = "score",
     collapse_first: bool = False,
 ) -> RunFile:
-    """Fill the new temp table `table(query_id, doc_id, key DOUBLE, score DOUBLE)` from a run.
+    """Fill the new temp table `table(query_id, doc_id, key DOUBLE, score DOUBLE, ...)` from a run.
 
     A ranking is ordered by key descending, then doc_id descending. The key is the score; or the rank,
     negated, where the file has no scores or `order` is 'rank'. With faults the table means nothing.
     """
     columns = read_delimited(con, path, table, by_rank=order == "rank")
-    if columns is not None:
-        by_rank = order == "rank" or columns == 3
-        doubts = Report()
-        with ThreadPoolExecutor(1) as beside:  # the hashes are sorted while DuckDB looks at the order
-            twice = beside.submit(repeated, pair_hashes(con, table))
-            if columns != 3:
-                order_doubts(con, table, "rowid + 1", str(path), doubts, by_rank=by_rank)
-        if not len(twice.result()) and not (by_rank and _has_shared_ranks(con, table)):
-            report.doubts += doubts.doubts
-            con.execute(f"alter table {table} drop column rank")
-            return RunFile(_count(con, table), "rank" if by_rank else "score")
-    run = _read_run_exactly(con, path, table, report, order, collapse_first)
-    for column in ("rank", "line_no", "problem"):
-        con.execute(f"alter table {table} drop column {column}")
-    return run
+    if columns is not None and not len(repeated(pair_hashes(con, table, "pair"))):
+        by_rank, scored = order == "rank" or columns == 3, columns != 3
+        found = mend_ranks(con, table, by_rank=by_rank, scored=scored)
+        if found or not (by_rank and _has_shared_ranks(con, table)):
+            if found:
+                say_order(found.order, str(path), report, by_rank=by_rank)
+            elif scored:
+                order_doubts(con, table, "rowid + 1", str(path), report, by_rank=by_rank)
+            first_rank = found.first_rank if found else None
+            return RunFile(_count(con, table), "rank" if by_rank else "score", first_rank)
+    return _read_run_exactly(con, path, table, report, order, collapse_first)
 
 
 def read_qrels(con: duckdb.DuckDBPyConnection, path: str | Path, table: str, report: Report) -> QrelsFile:
