@@ -27,6 +27,12 @@ page = st.navigation(
             help="Every run at one cutoff: means with n, the k-curve, first relevant ranks.",
         ),
         st.Page(
+            "app_pages/compare.py",
+            title="Compare",
+            icon=":material/compare_arrows:",
+            help="A candidate run against a baseline: better, where, for whom, at what cost, and can we tell.",
+        ),
+        st.Page(
             "app_pages/slices.py",
             title="Slices",
             icon=":material/grid_on:",

@@ -1,0 +1,125 @@
+"""Every query as a point: its score in the baseline against its score in the candidate, with the diagonal."""
+
+from __future__ import annotations
+
+import altair as alt
+import pyarrow as pa
+
+from panels import chart_style, words
+from panels.compare_pair import Pair
+from panels.compare_queries import conditions, values
+from panels.filters import Filters
+from panels.question import Question
+
+POINT = "point"
+"""The selection that a click makes: both scores of a point."""
+
+HEIGHT = 420
+BETTER, SAME, WORSE = "better", "same", "worse"
+NUMBERED_FROM = 4
+"""A point of so many queries carries their number."""
+
+BEHIND = "round(deltas.baseline, 3) = $at_baseline and round(deltas.candidate, 3) = $at_candidate"
+"""The condition on the queries of one point."""
+
+# Queries with the same scores are one point, the larger the more there are.
+POINTS = """
+select round(deltas.baseline, 3) as baseline, round(deltas.candidate, 3) as candidate, count(*) as queries,
+       count(*) filter (queries.must_pass) as must_pass,
+       case sign(round(deltas.candidate, 3) - round(deltas.baseline, 3))
+            when 1 then 'better' when -1 then 'worse' else 'same' end as side,
+       min(deltas.query_id) as query_id, left(arg_min(queries.text, deltas.query_id), 90) as text
+from query_deltas($base, $cand, $k, label_set := $label_set, stage := $stage) as deltas
+left join queries on queries.query_set = $query_set and queries.query_id = deltas.query_id
+where deltas.metric = $metric{conditions}
+group by 1, 2, side
+order by queries desc, 1, 2
+"""
+
+
+def points(filters: Filters, pair: Pair, compared: tuple[str, ...] | None, metric: str) -> Question:
+    """The points of all queries under the filters."""
+    parts = "".join(f"\n  and {part}" for part in conditions(filters, compared))
+    return Question(POINTS.format(conditions=parts), values(filters, pair, compared, metric=metric))
+
+
+def chart(frame: pa.Table, metric: str) -> chart_style.LayerChart:
+    """Above the diagonal the candidate is better."""
+    x = alt.X(
+        "baseline:Q",
+        title=f"{metric} in the baseline",
+        scale=alt.Scale(domain=[0, 1], nice=False, padding=14),
+        axis=alt.Axis(tickCount=5, format=".1f"),
+    )
+    y = alt.Y(
+        "candidate:Q",
+        title=f"{metric} in the candidate",
+        scale=alt.Scale(domain=[0, 1], nice=False, padding=14),
+        axis=alt.Axis(tickCount=5, format=".1f"),
+    )
+    most = max(frame.column("queries").to_pylist(), default=1)
+    size = alt.Size(
+        "queries:Q",
+        scale=alt.Scale(type="sqrt", domain=[1, max(most, 2)], range=[60, 90 if most < 2 else 1100]),
+        legend=None,
+    )
+    sides = [BETTER, WORSE, SAME]
+    colours = [chart_style.BETTER, chart_style.WORSE, chart_style.UNDECIDED]
+    colour = alt.Color("side:N", scale=alt.Scale(domain=sides, range=colours), legend=None)
+    shape = alt.Shape(
+        "side:N",
+        scale=alt.Scale(domain=sides, range=["triangle-up", "triangle-down", "circle"]),
+        legend=None,
+    )
+    tooltip = [
+        alt.Tooltip("baseline:Q", format=".3f"),
+        alt.Tooltip("candidate:Q", format=".3f"),
+        alt.Tooltip("queries:Q", title="queries here"),
+        alt.Tooltip("must_pass:Q", title="of which must pass"),
+        alt.Tooltip("query_id:N", title="query, or the first"),
+        alt.Tooltip("text:N", title="text"),
+    ]
+    click = alt.selection_point(name=POINT, fields=["baseline", "candidate"], on="click", toggle=False)
+    diagonal = (
+        chart_style.Chart(alt.Data(values=[{"at": 0}, {"at": 1}]))
+        .mark_line(color=chart_style.UNDECIDED, strokeDash=[4, 4], strokeWidth=1.2)
+        .encode(x="at:Q", y="at:Q")
+    )
+    base = chart_style.Chart(frame).encode(x=x, y=y, size=size, color=colour, shape=shape, tooltip=tooltip)
+    marks = base.mark_point(
+        filled=True, fillOpacity=0.42, strokeOpacity=1, strokeWidth=1.3, cursor="pointer"
+    ).add_params(click)
+    numbers = (
+        chart_style.Chart(frame)
+        .transform_filter(f"datum.queries >= {NUMBERED_FROM}")
+        .mark_text(fontSize=11, fontWeight=600, dx=16, dy=-12, color=chart_style.UNDECIDED, cursor="pointer")
+        .encode(x=x, y=y, text="queries:Q", tooltip=tooltip)
+    )
+    return chart_style.LayerChart(layer=[diagonal, marks, numbers], **chart_style.look(height=HEIGHT))
+
+
+def counts(frame: pa.Table) -> dict[str, int]:
+    """How many queries lie above the diagonal, below it and on it."""
+    found = dict.fromkeys((BETTER, WORSE, SAME), 0)
+    for row in frame.to_pylist():
+        found[row["side"]] += row["queries"]
+    return found
+
+
+def caption(frame: pa.Table) -> str:
+    """What lies where, and what a click does."""
+    found = counts(frame)
+    return (
+        f"▲ {words.count(found[BETTER], 'query', 'queries')} above the diagonal: better. "
+        f"▼ {found[WORSE]:,} below: worse. ● {found[SAME]:,} on it. "
+        "Queries with the same scores are one point. A click opens the query, or lists them."
+    )
+
+
+def alt_text(frame: pa.Table, metric: str) -> str:
+    """The picture in a sentence."""
+    found = counts(frame)
+    return (
+        f"{metric} of {words.count(sum(found.values()), 'query', 'queries')}, baseline against candidate: "
+        f"{found[BETTER]} better, {found[WORSE]} worse, {found[SAME]} the same."
+    )
