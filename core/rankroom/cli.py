@@ -487,6 +487,75 @@ def remove(
 
 
 @app.command()
+def note(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query's id.")],
+    store: StoreOption = DEFAULT_STORE,
+    run: Annotated[
+        str | None,
+        typer.Option("--run", metavar="RUN", help="About the query in this run; else in every run."),
+    ] = None,
+    state: Annotated[
+        str | None,
+        typer.Option("--state", metavar="STATE", help="open, in_work, explained, fixed or wont_fix."),
+    ] = None,
+    cause: Annotated[
+        str | None, typer.Option("--cause", metavar="TEXT", help="What the failure comes from.")
+    ] = None,
+    text: Annotated[str | None, typer.Option("--text", metavar="TEXT", help="The note in words.")] = None,
+    owner: Annotated[
+        str | None, typer.Option("--owner", metavar="NAME", help="Who takes care of it.")
+    ] = None,
+    dispute: Annotated[
+        str | None,
+        typer.Option("--dispute", metavar="DOC", help="It is about the label of this document."),
+    ] = None,
+    grade: Annotated[
+        int | None, typer.Option("--grade", metavar="N", help="The grade that this label should have.")
+    ] = None,
+    no_label: Annotated[
+        bool, typer.Option("--no-label", help="The document should have no label.")
+    ] = False,
+    who: Annotated[
+        str | None, typer.Option("--who", metavar="NAME", help="Who says it.  [default: your user name]")
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", metavar="NAME", help="The data set, where two have a query of this id."),
+    ] = None,
+    wait: WaitOption = 60.0,
+    json: JsonOption = False,
+) -> None:
+    """Write a note about a query: what is known of its failure, or that a label of it is wrong.
+
+    Notes are only ever added: what is not said stays as it was, an empty text takes back what was said, and
+    every change is kept with who made it and when. They outlive rescoring, new runs and removed ones.
+    """
+    from rankroom.annotations import Note, annotate, user_name
+    from rankroom.store import Store
+    from rankroom.terminal import print_json, say
+
+    said = Note(
+        query_id=query,
+        who=user_name() if who is None else who,
+        run=run,
+        dataset=dataset,
+        state=state,
+        cause=cause,
+        text=text,
+        owner=owner,
+        doc_id=dispute,
+        grade=grade,
+        no_label=no_label,
+    )
+    written = annotate(Store(store), said, wait)
+    if json:
+        print_json(vars(said) | vars(written))
+    else:
+        about = f"{query} in {run}" if run else query
+        say(f"noted about {about} of {written.query_set}, by {said.who}")
+
+
+@app.command()
 def export(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder to write into.")],
     store: StoreOption = DEFAULT_STORE,
