@@ -25,7 +25,7 @@ where doubts.subject_kind = 'run'
 """
 
 DOUBTS = f"""
-select doubts.subject_kind as about, doubts.subject as name, doubts.kind, doubts.num as count,
+select replace(doubts.subject_kind, '_', ' ') as about, doubts.subject as name, doubts.kind, doubts.num as count,
        doubts.sentence, doubts.file
 {OF_THE_DATA_SET.strip()}
 order by doubts.kind, doubts.num desc, doubts.subject
@@ -53,7 +53,7 @@ def show(store: Reader, filters: Filters) -> None:
             frame.set_column(at, "kind", readable),
             "doubts",
             "What was accepted with a doubt: run or part, kind, count, and the sentence.",
-            {"sentence": st.column_config.TextColumn("sentence", width="large")},
+            {"sentence": st.column_config.TextColumn("sentence", width=560)},
         )
         data_table.say_cut(frame.num_rows, sum(row["times"] for row in by_kind))
     show_sql(kinds, doubts)

@@ -186,9 +186,7 @@ def moved(effects: list[Row], k: int) -> str:
     if not shifted:
         return f"{name} is the same in {words.count(len(both), 'run')}."
     most = shifted[0]
-    change = (
-        f"{words.number(most['old_ndcg'])} → {words.number(most['new_ndcg'])} ({most['ndcg_change']:+.3f})"
-    )
+    change = f"{words.number(most['old_ndcg'])} → {words.number(most['new_ndcg'])} ({words.signed(most['ndcg_change'])})"
     if len(both) == 1:
         return f"{name} of {words.quoted(most['run'])}: {change}."
     return (
@@ -270,7 +268,7 @@ def chart(frame: pa.Table, metric: str, k: int) -> chart_style.LayerChart:
             "run": pa.array(runs, pa.string()),
             "old": pa.array([row[f"old_{metric}"] for row in rows], pa.float64()),
             "new": pa.array([row[f"new_{metric}"] for row in rows], pa.float64()),
-            "change": pa.array([f"{row[f'{metric}_change']:+.3f}" for row in rows], pa.string()),
+            "change": pa.array([words.signed(row[f"{metric}_change"]) for row in rows], pa.string()),
             "old_n": pa.array([row["old_n"] for row in rows], pa.int64()),
             "new_n": pa.array([row["new_n"] for row in rows], pa.int64()),
             "sign": pa.array([_sign(row[f"{metric}_change"]) for row in rows], pa.string()),

@@ -12,7 +12,7 @@ from panels.store_access import Reader
 
 DATA_SETS = Question(
     """
-select name, label_set, query_set from label_set_summary where is_current order by name
+select name, label_set, query_set from label_set_summary where is_current order by added_at desc, name
 """
 )
 

@@ -14,7 +14,7 @@ from panels.slice_choice import Choice
 from panels.store_access import Row
 
 FIRST = 3
-CLIPPED = 26
+CLIPPED = 24
 ROW_HEIGHT, MOST_ROWS = 35, 14
 
 FAILING = """
@@ -106,12 +106,12 @@ def _columns(choice: Choice, filters: Filters) -> dict[str, Any]:
         "gap": st.column_config.TextColumn(
             "gap", alignment="right", help="The slice's mean less the run's mean over all queries in force."
         ),
-        "thin": st.column_config.TextColumn("", width=50),
+        "thin": st.column_config.TextColumn("", width=46),
         "failing": st.column_config.ButtonColumn(
             "failing",
             key="open_slice",
             type="tertiary",
-            width=74,
+            width=66,
             help="Failing queries of this slice, for whatever cause; opens their list.",
         ),
     }
@@ -120,7 +120,7 @@ def _columns(choice: Choice, filters: Filters) -> dict[str, Any]:
             ("first failure", "second", "third")[at],
             key=f"open_failure_{at}",
             type="tertiary",
-            width=200,
+            width=184,
         )
     return columns
 

@@ -51,6 +51,8 @@ def _legend(frame: pa.Table, choice: Choice, metric: str, domain: tuple[float, f
     parts = [f"The darker, the higher {metric}, from {low} to {high}; the same in all maps."]
     if pc.any(frame.column("thin")).as_py():
         parts.append(f"Grey: thin, n below {choice.thin}.")
+    if pc.any(pc.equal(frame.column("n"), 0)).as_py():
+        parts.append("n = 0: no query there has an answer to find.")
     if "tag" in choice.dimensions:
         parts.append("A query stands in the slice of each of its tags.")
     if choice.setting:

@@ -175,6 +175,7 @@ def _axis(name: str, field: str, columns: Columns, mark: str) -> dict[str, Any]:
         made["scale"] = alt.Scale(type="utc")
     else:
         made["scale"] = alt.Scale(zero=mark == BARS)
+        made["axis"] = alt.Axis(tickCount=8)
     return made
 
 

@@ -37,6 +37,7 @@ STYLE = f"<style>{Path(__file__).with_suffix('.css').read_text(encoding='utf-8')
 
 GROUPS = {
     "Views": "What to ask first.",
+    "Views of everything": "The same at every stage, and under every label set.",
     "Macros": "Tables for the runs and cutoff that you name.",
     "Tables": "What was put in, and every computed row.",
     "Checks": "What the macros are made of: a value, or an error.",
@@ -47,7 +48,9 @@ def group(row: Row) -> str:
     """Where an entry of the dictionary stands."""
     if row["kind"] == "macro":
         return "Macros" if row["columns"] else "Checks"
-    return {"view": "Views", "table": "Tables"}[row["kind"]]
+    if row["kind"] == "table":
+        return "Tables"
+    return "Views of everything" if row["name"].endswith("_all") else "Views"
 
 
 def call(row: Row) -> str:

@@ -71,7 +71,7 @@ def chart(frame: pa.Table, metric: str) -> chart_style.LayerChart:
         "created:T",
         title="created (UTC)",
         scale=alt.Scale(type="utc", padding=18),
-        axis=alt.Axis(grid=False, tickCount=8, labelOverlap=True),
+        axis=alt.Axis(grid=False, tickCount=8, labelOverlap=True, format=_day(frame)),
     )
     y = alt.Y(
         "value:Q",
@@ -109,6 +109,14 @@ def chart(frame: pa.Table, metric: str) -> chart_style.LayerChart:
     lines = base.mark_line(strokeWidth=2)
     points = base.mark_point(filled=True, size=64, opacity=1).encode(shape=shape)
     return chart_style.LayerChart(layer=[rules, others, lines, points], **chart_style.look(height=300))
+
+
+def _day(frame: pa.Table) -> str:
+    """How the axis writes a date: with its year where there is more than one, its hour where all is one day."""
+    dates = [when.date() for when in frame.column("created").to_pylist()]
+    if min(dates) == max(dates):
+        return "%H:%M"
+    return "%-d %b" if min(dates).year == max(dates).year else "%b %Y"
 
 
 def alt_text(frame: pa.Table, metric: str) -> str:
