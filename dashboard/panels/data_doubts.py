@@ -25,8 +25,8 @@ where doubts.subject_kind = 'run'
 """
 
 DOUBTS = f"""
-select replace(doubts.subject_kind, '_', ' ') as about, doubts.subject as name, doubts.kind, doubts.num as count,
-       doubts.sentence, doubts.file
+select replace(doubts.subject_kind, '_', ' ') as about, doubts.subject as name, doubts.kind,
+       doubts.num as count, doubts.sentence, doubts.file
 {OF_THE_DATA_SET.strip()}
 order by doubts.kind, doubts.num desc, doubts.subject
 {data_table.LIMIT}

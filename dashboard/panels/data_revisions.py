@@ -186,7 +186,8 @@ def moved(effects: list[Row], k: int) -> str:
     if not shifted:
         return f"{name} is the same in {words.count(len(both), 'run')}."
     most = shifted[0]
-    change = f"{words.number(most['old_ndcg'])} → {words.number(most['new_ndcg'])} ({words.signed(most['ndcg_change'])})"
+    values = f"{words.number(most['old_ndcg'])} → {words.number(most['new_ndcg'])}"
+    change = f"{values} ({words.signed(most['ndcg_change'])})"
     if len(both) == 1:
         return f"{name} of {words.quoted(most['run'])}: {change}."
     return (

@@ -112,7 +112,7 @@ def chart(frame: pa.Table, metric: str) -> chart_style.LayerChart:
 
 
 def _day(frame: pa.Table) -> str:
-    """How the axis writes a date: with its year where there is more than one, its hour where all is one day."""
+    """How the axis writes a date: by year where there are several, by the hour where all is one day."""
     dates = [when.date() for when in frame.column("created").to_pylist()]
     if min(dates) == max(dates):
         return "%H:%M"
