@@ -21,6 +21,7 @@ from rankroom.names import versioned
 from rankroom.readers.native import Collection
 from rankroom.readers.trec import OrderedBy
 from rankroom.resources import sql
+from rankroom.signals import stored as stored_signals
 from rankroom.store import WRITE_WAIT, Store
 from rankroom.tables import RUN_TABLES, SCORE_TABLES, append, copy_rows
 from rankroom.workspace import open_workspace
@@ -340,11 +341,14 @@ class Adding:
         if not self.options.dry_run and (
             added.new_parts or any(run.state != "already there" for run in self.runs)
         ):
-            self.progress("writing to the store", 0, 0)
             self._write(added)
         return added
 
     def _write(self, added: Added) -> None:
+        scored = [run.run for run in self.runs if run.state != "already there"]
+        self.progress("comparing with the baselines", 0, 0)
+        signals = stored_signals.prepare(self.store, self.con, added.label_set, scored)
+        self.progress("writing to the store", 0, 0)
         with self.store.write(self.con, self.options.wait) as con:
             known = Known.of_connection(con, "store.main.")
             self._recheck(known)
@@ -372,6 +376,7 @@ class Adding:
             append(con, "doubts", "subject", new, subject_kind="run")
             for table in SCORE_TABLES:
                 append(con, table, "run", scored)
+            stored_signals.write(con, signals, scored)
             added.not_rescored = [
                 run
                 for (run,) in con.execute(

@@ -21,11 +21,16 @@ def remove_runs(store: Store, runs: Sequence[str], wait: float = WRITE_WAIT) -> 
         _check(store, con, runs, "")
     with closing(duckdb.connect()) as con, store.write(con, wait):
         _check(store, con, runs, "store.main.")
-        for table in (*RUN_TABLES, *SCORE_TABLES, "signal_findings"):
+        for table in (*RUN_TABLES, *SCORE_TABLES):
             con.execute(
                 f"delete from store.main.{table} where list_contains($runs::varchar[], run)",
                 {"runs": list(runs)},
             )
+        con.execute(
+            "delete from store.main.signal_findings"
+            " where list_contains($runs::varchar[], run) or list_contains($runs::varchar[], baseline)",
+            {"runs": list(runs)},
+        )
         con.execute(
             "delete from store.main.doubts"
             " where subject_kind = 'run' and list_contains($runs::varchar[], subject)",

@@ -15,6 +15,7 @@ from rankroom.adding import Progress
 from rankroom.errors import RankroomError, Refused, UsageError
 from rankroom.faults import Fault, Report
 from rankroom.readers import trec
+from rankroom.signals import stored as stored_signals
 from rankroom.store import WRITE_WAIT, Store
 from rankroom.tables import RUN_TABLES, SCORE_TABLES, copy_rows
 from rankroom.workspace import open_workspace
@@ -60,13 +61,16 @@ def rescore(
     for label_set, group in groupby(pairs, key=lambda pair: pair.label_set):
         with closing(open_workspace()) as con:
             load_labels(store, con, label_set, [*kept, *further])
-            for pair in group:
+            of_labels = list(group)
+            for at, pair in enumerate(of_labels):
                 if progress:
                     progress(f"scoring {pair.run}", pairs.index(pair), len(pairs))
                 file = whole_file if pair.run in runs else None
                 with suppress(RunGone):
                     score_stored_run(store, con, pair.run, label_set, file)
-                    _replace(store, con, pair, wait)
+                    later = [one.run for one in of_labels[at + 1 :]]
+                    signals = stored_signals.prepare(store, con, label_set, [pair.run], later)
+                    _replace(store, con, pair, signals, later, wait)
                     done.append(pair)
     if further:
         _add_cutoffs(store, further, done, wait)
@@ -162,6 +166,8 @@ RUN_COPIES = {
     "runs": "from runs where run = $run",
     "run_stages": "from run_stages where run = $run",
     "run_queries": "select * replace (null as answer) from run_queries where run = $run",
+    "run_config": "from run_config where run = $run",
+    "answer_scores": "from answer_scores where run = $run",
     "rankings": "from rankings where run = $run",
     "ranking_lengths": "from ranking_lengths where run = $run",
 }
@@ -203,7 +209,14 @@ def _rank_file(con: duckdb.DuckDBPyConnection, run: str, file: Path, keep: int |
             raise Refused(report)
 
 
-def _replace(store: Store, con: duckdb.DuckDBPyConnection, pair: Rescored, wait: float) -> None:
+def _replace(
+    store: Store,
+    con: duckdb.DuckDBPyConnection,
+    pair: Rescored,
+    signals: stored_signals.Prepared,
+    later: Sequence[str],
+    wait: float,
+) -> None:
     """Put the scores of one run under one label set in the place of those that the store has."""
     with store.write(con, wait):
         ((there,),) = con.execute(
@@ -219,6 +232,7 @@ def _replace(store: Store, con: duckdb.DuckDBPyConnection, pair: Rescored, wait:
                 f"delete from store.main.{table} where run = $run and label_set = $label_set", of_pair
             )
             con.execute(f"insert into store.main.{table} by name from memory.main.{table}")
+        stored_signals.write(con, signals, [pair.run], later)
 
 
 def _add_cutoffs(store: Store, further: Sequence[int], scored: Sequence[Rescored], wait: float) -> None:
