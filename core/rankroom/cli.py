@@ -401,6 +401,60 @@ def _names(given: str | None) -> list[str]:
 
 
 @app.command()
+def failures(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's name.")],
+    store: StoreOption = DEFAULT_STORE,
+    k: Annotated[
+        int, typer.Option("-k", metavar="K", help="The cutoff: only the first K results count.")
+    ] = 5,
+    classes: Annotated[
+        list[str] | None,
+        typer.Option("--class", metavar="CLASS", help="Only this first cause. Can be given again."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="NAME", help="Count by category, language, tag, or an attribute."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the failing queries of a run, each with its cause and the fact that shows it."""
+    from rankroom.failing import failures_report
+    from rankroom.store import Store
+    from rankroom.terminal import print_json, show_failures
+
+    report = failures_report(Store(store), run, k, classes or (), by)
+    if json:
+        print_json(report["failures"])
+    else:
+        show_failures(report)
+
+
+@app.command()
+def explain(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's name.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query's id.")],
+    store: StoreOption = DEFAULT_STORE,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="BASE", help="A run to hold it against.")
+    ] = None,
+    k: Annotated[
+        int, typer.Option("-k", metavar="K", help="The cutoff: only the first K results count.")
+    ] = 5,
+    json: JsonOption = False,
+) -> None:
+    """Say what happened to one query in one run, as text to paste into a ticket."""
+    from rankroom.explain import as_text, explanation
+    from rankroom.store import Store
+    from rankroom.terminal import print_json, say_lines
+
+    report = explanation(Store(store), run, query, k, against)
+    if json:
+        print_json(report)
+    else:
+        say_lines(as_text(report))
+
+
+@app.command()
 def sql(
     statement: Annotated[
         str, typer.Argument(metavar="SQL", help="One statement; - reads it from standard input.")
@@ -512,9 +566,7 @@ def note(
     grade: Annotated[
         int | None, typer.Option("--grade", metavar="N", help="The grade that this label should have.")
     ] = None,
-    no_label: Annotated[
-        bool, typer.Option("--no-label", help="The document should have no label.")
-    ] = False,
+    no_label: Annotated[bool, typer.Option("--no-label", help="The document should have no label.")] = False,
     who: Annotated[
         str | None, typer.Option("--who", metavar="NAME", help="Who says it.  [default: your user name]")
     ] = None,

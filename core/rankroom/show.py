@@ -26,11 +26,11 @@ def run_report(store: Store, run: str, k: int = 5, by: Sequence[str] = ()) -> di
     check_cutoffs([k])
     if len(by) > MOST_DIMENSIONS:
         raise UsageError(f"--by takes at most {MOST_DIMENSIONS} dimensions, and {len(by)} are given")
-    with _scores_at(store, run, k) as con:
+    with scores_at(store, run, k) as con:
         at_k: dict[str, Any] = {"run": run, "k": k}
         (summary,) = rows(con, "from run_summary where run = $run and k = $k and split = 'all'", at_k)
         if by:
-            _check_dimensions(con, summary["label_set"], by)
+            check_dimensions(con, summary["label_set"], by)
         uncut = rows(
             con,
             "select rr, ap, ndcg, r_precision, num_unknown, num_returned, num_relevant"
@@ -65,7 +65,7 @@ NOT_OF_A_SLICE = {"run", "label_set", "k", "slice_1", "slice_2", "slice_3"}
 
 
 @contextmanager
-def _scores_at(store: Store, run: str, k: int) -> Iterator[duckdb.DuckDBPyConnection]:
+def scores_at(store: Store, run: str, k: int) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection in which the run has scores at k under the current labels."""
     with store.read() as con:
         if not con.execute("select 1 from runs where run = $run", {"run": run}).fetchall():
@@ -92,7 +92,7 @@ def _scores_at(store: Store, run: str, k: int) -> Iterator[duckdb.DuckDBPyConnec
         yield con
 
 
-def _check_dimensions(con: duckdb.DuckDBPyConnection, label_set: str, by: Sequence[str]) -> None:
+def check_dimensions(con: duckdb.DuckDBPyConnection, label_set: str, by: Sequence[str]) -> None:
     """Refuse dimensions that the queries of this label set do not have, instead of an empty table."""
     ((query_set, known),) = con.execute(
         """

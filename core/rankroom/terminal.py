@@ -309,6 +309,43 @@ def show_comparison(comparison: Comparison) -> None:
         say("--common compares them on what they share")
 
 
+# Failures
+
+
+def show_failures(report: dict[str, Any]) -> None:
+    """How many queries fail for which cause, and each of them with the fact that shows it."""
+    failing, k = report["failures"], report["k"]
+    many = f"{_count(len(failing), 'query', 'queries')} of {report['num_queries']:,}"
+    _print(out, f"{report['run']} at k = {k}, labels {report['label_set']}: {many}", style="bold")
+    if not failing and not report["counts"]:
+        return
+    by = report["by"]
+    show_table(
+        [
+            ({by: row["slice"]} if by else {})
+            | {"class": row["class"], "first cause": row["num_failing"], "also": row["num_also"]}
+            | ({"of": row["num_queries"]} if by else {})
+            for row in report["counts"]
+        ]
+    )
+    out.print()
+    if failing:
+        show_table([_of_failure(row) for row in failing])
+
+
+def _of_failure(row: Mapping[str, Any]) -> dict[str, Any]:
+    return _of(row, ("query_id", "class", "fact")) | {
+        "also": ", ".join(row["also"]),
+        "missing": ", ".join(row["missing"]),
+    }
+
+
+def say_lines(text: Iterable[str]) -> None:
+    """Lines that are fit to be printed, as they are: no folding, so that they can be pasted."""
+    for line in text:
+        out.file.write(f"{line}\n")
+
+
 # Tables
 
 

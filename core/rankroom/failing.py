@@ -1,0 +1,90 @@
+"""The failing queries of one run, as `rankroom failures` tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+
+from rankroom.errors import UsageError
+from rankroom.faults import clip
+from rankroom.output import rows
+from rankroom.show import check_dimensions, scores_at
+from rankroom.store import Store
+
+CLASSES = (
+    "not_run",
+    "error",
+    "false_abstention",
+    "empty",
+    "never_retrieved",
+    "below_cutoff",
+    "partial_evidence",
+    "forbidden_only",
+    "false_answer",
+    "leak",
+    "unjudged_on_top",
+)
+"""Every class but lost_at_STAGE, which a run with stages has for each of its steps."""
+
+
+def failures_report(
+    store: Store, run: str, k: int = 5, classes: Sequence[str] = (), by: str | None = None
+) -> dict[str, Any]:
+    """The failures of a run at k, and how many queries fail for which cause, by a dimension if one is named.
+
+    `classes` picks out those of these first causes (none named: all). A k that the store does not hold is
+    computed for the occasion.
+    """
+    with scores_at(store, run, k) as con:
+        at_k: dict[str, Any] = {"run": run, "k": k}
+        ((label_set,),) = con.execute("select labels_for($run, null)", {"run": run}).fetchall()
+        _check_classes(con, run, classes)
+        if by is not None:
+            check_dimensions(con, label_set, [by])
+        counts = rows(
+            con,
+            "from failure_classes($run, $k, sliced_by := $by)"
+            " where $all or list_contains($classes::varchar[], class)"
+            " order by slice, num_failing desc, num_also desc, class",
+            at_k | {"by": by, "all": not classes, "classes": list(classes)},
+        )
+        listed = rows(
+            con,
+            """
+            select f.query_id, f.class, f.also, f.fact, q.category, q.language, f.first_relevant_rank,
+                   f.missing
+            from failures as f
+            join label_sets as l on l.label_set = f.label_set
+            left join queries as q on q.query_set = l.query_set and q.query_id = f.query_id
+            where f.run = $run and f.k = $k and ($all or list_contains($classes::varchar[], f.class))
+            order by f.class, f.query_id
+            """,
+            at_k | {"all": not classes, "classes": list(classes)},
+        )
+        ((num_queries,),) = con.execute(
+            "select count(*) from query_scores where run = $run and k = $k", at_k
+        ).fetchall()
+    return {
+        "run": run,
+        "k": k,
+        "label_set": label_set,
+        "by": by,
+        "num_queries": num_queries,
+        "counts": counts,
+        "failures": listed,
+    }
+
+
+def _check_classes(con: duckdb.DuckDBPyConnection, run: str, classes: Sequence[str]) -> None:
+    """Refuse a class that no query of this run could have, instead of an empty list."""
+    steps = con.execute(
+        "select string_agg(stage, ' + ' order by stage) from run_stages where run = $run"
+        " group by position order by position",
+        {"run": run},
+    ).fetchall()
+    known = [*CLASSES, *(f"lost_at_{step}" for (step,) in steps[1:])]
+    for name in classes:
+        if name not in known:
+            raise UsageError(f"there is no class {clip(name)} of failures: there are {', '.join(known)}")
