@@ -237,7 +237,7 @@ def _scores(
         found[name].to_numpy().reshape(-1, len(METRICS)).astype(np.float64)[:, order]
         for name in ("baseline", "candidate")
     )
-    return found["query_id"].take(list(range(0, len(found), len(METRICS)))).to_pylist(), base, cand
+    return found["query_id"].to_pylist()[:: len(METRICS)], base, cand
 
 
 def _slices(

@@ -105,7 +105,7 @@ def score(con: duckdb.DuckDBPyConnection, data: Drawn) -> None:
         ranked = {name: q.rankings[run] for name, q in data.queries.items() if q.rankings[run] is not None}
         put(con, "run_queries", [{"run": run, "query_id": name} for name in ranked], "'ok' as status")
         results = [
-            {"query_id": name, "doc_id": doc, "key": -rank}
+            {"query_id": name, "doc_id": doc, "key": -(rank // 2)}  # two by two they tie
             for name, docs in ranked.items()
             for rank, doc in enumerate(docs or [])
         ]
@@ -162,6 +162,34 @@ def test_a_change_is_the_sum_of_its_moves(workspace: duckdb.DuckDBPyConnection, 
     )
     assert off == []
     assert sorted(rows(workspace, "select query_id, doc_id from moves")) == sorted(gaining(data))
+    assert accounts_that_do_not_add_up(workspace, k) == []
+
+
+def accounts_that_do_not_add_up(con: duckdb.DuckDBPyConnection, k: int) -> list[tuple[Any, ...]]:
+    """Metrics whose account, over all queries or over some, is not the change of their mean."""
+    return rows(
+        con,
+        """
+        with of_all as (
+            select metric, sum(share) as accounted, sum(share) filter (move in ('same', 'outside')) as still
+            from change_account('base', 'cand', $k) group by metric
+        ), of_some as (
+            select metric, sum(share) as accounted
+            from change_account('base', 'cand', $k, query_ids := ['q0', 'q2']) group by metric
+        ), changed as (
+            select metric, avg(difference) as all_queries,
+                   avg(difference) filter (query_id in ('q0', 'q2')) as some_queries
+            from query_deltas('base', 'cand', $k) group by metric
+        )
+        from changed
+        left join of_all using (metric)
+        left join of_some using (metric)
+        where metric in ('ndcg', 'recall', 'hit', 'rr')
+          and not coalesce(abs(of_all.accounted - all_queries) <= 1e-9 and coalesce(still, 0) = 0
+                           and (some_queries is null or abs(of_some.accounted - some_queries) <= 1e-9), false)
+        """,
+        k=k,
+    )
 
 
 def gaining(data: Drawn) -> list[tuple[str, str]]:
