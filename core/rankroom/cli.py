@@ -396,6 +396,60 @@ def compare(
         raise typer.Exit(NOT_COMPARABLE)
 
 
+@app.command()
+def signals(
+    baseline: Annotated[str, typer.Argument(metavar="BASE", help="The baseline run.")],
+    candidate: Annotated[str, typer.Argument(metavar="CAND", help="The run that is held against it.")],
+    store: StoreOption = DEFAULT_STORE,
+    k: Annotated[
+        int, typer.Option("-k", metavar="K", help="The cutoff: only the first K results count.")
+    ] = 5,
+    split: Annotated[
+        str, typer.Option("--split", metavar="NAME", help="Only the queries of this split.")
+    ] = "all",
+    labels: Annotated[
+        str | None,
+        typer.Option("--labels", metavar="NAME@R", help="The labels.  [default: the newest]"),
+    ] = None,
+    held_out: Annotated[
+        bool, typer.Option("--held-out", help="Also hold the split dev against the others.")
+    ] = False,
+    thresholds: ThresholdsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say where the signals of two runs disagree, such as NDCG that rises while the hit rate stays flat.
+
+    Each rule is a test: what fired is beyond chance, what is possible has too few queries to be sure. Runs of
+    other queries, labels or collections end with exit code 5 and the reason.
+    """
+    from rankroom.signals.report import lines
+    from rankroom.signals.search import read_signals
+    from rankroom.store import Store
+    from rankroom.terminal import print_json, say, warn
+    from rankroom.thresholds import read_thresholds
+
+    with Store(store).read() as con:
+        found = read_signals(
+            con,
+            baseline,
+            candidate,
+            k,
+            split=split,
+            label_set=labels,
+            held_out=held_out,
+            thresholds=read_thresholds(thresholds),
+        )
+    if not json:
+        for line in lines(found):
+            say(line)
+    else:
+        print_json([one.as_json() for one in found.findings])
+        for reason in found.reasons:
+            warn(reason.sentence)
+    if not found.comparable:
+        raise typer.Exit(NOT_COMPARABLE)
+
+
 def _names(given: str | None) -> list[str]:
     return [part.strip() for part in given.split(",") if part.strip()] if given else []
 

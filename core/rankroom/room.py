@@ -31,6 +31,7 @@ from rankroom.stored_dataset import StoredDataset, copy_from_store, find_dataset
 
 if TYPE_CHECKING:
     from rankroom.evaluating import Retriever
+    from rankroom.signals.finding import Finding
 
 DEFAULT_STORE = "rankroom.duckdb"
 FormType = TypeVar("FormType", bound=BaseModel)
@@ -232,6 +233,31 @@ class Room:
         return self.sql(
             "from run_comparison($base, $cand, $k)", {"base": baseline, "cand": candidate, "k": k}
         )
+
+    def signals(
+        self,
+        baseline: str,
+        candidate: str,
+        k: int = 5,
+        *,
+        split: str = "all",
+        held_out: bool = False,
+    ) -> list[Finding]:
+        """Where the signals of two runs disagree at k: what fired first, then what is possible.
+
+        Each has `id`, `status`, `sentence`, `numbers`, `queries` (the ids of those that cause it) and `look_next`.
+        `held_out` also holds the split dev against the others. Runs that cannot be compared raise a UsageError.
+        """
+        from rankroom.signals.search import read_signals
+
+        with self.store.read() as con:
+            found = read_signals(con, baseline, candidate, k, split=split, held_out=held_out)
+        if not found.comparable:
+            raise UsageError(
+                f"{baseline} and {candidate} cannot be compared: "
+                + "; ".join(reason.sentence for reason in found.reasons)
+            )
+        return found.findings
 
     def sql(self, statement: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> pa.Table:
         """One statement on the public views; `$name` in it takes parameters["name"], ? the next of a list."""

@@ -60,7 +60,7 @@ def stage_gain_lost(pair: Pair) -> Said | None:
     where = ", ".join(f"{number:,} at {step}" for step, number in steps.most_common())
     return Said(
         sure,
-        f"The first step passes on more: its share of the relevant documents rose from {first.baseline:.3f} to"
+        f"the first step passes on more: its share of the relevant documents rose from {first.baseline:.3f} to"
         f" {first.candidate:.3f} ({words.signed(first.difference)}{words.interval(first.low, first.high)}), but"
         f" {words.name('recall', pair.k)} did not ({words.signed(final.difference)}"
         f"{words.interval(final.low, final.high)}): {words.documents(len(lost))} came in and"
@@ -118,12 +118,10 @@ def retrieval_up_answer_down(pair: Pair) -> Said | None:
     if better is None:
         return None
     gain, metric = better
-    by_name: dict[str, tuple[list[str], list[float], list[float]]] = {}
-    for name, query_id, before, after in pair.answers:
-        of = by_name.setdefault(name, ([], [], []))
-        for column, value in zip(of, (query_id, before, after), strict=True):
-            column.append(value)
-    tests = family([Sample(name, ids, np.array(b), np.array(c)) for name, (ids, b, c) in by_name.items()])
+    by_name: dict[str, list[tuple[str, float, float]]] = {}
+    for name, *scored in pair.answers:
+        by_name.setdefault(name, []).append(tuple(scored))
+    tests = family([_sample(name, scored) for name, scored in by_name.items()])
     found = [(min(gain, sure), one) for one in tests if (sure := fallen(one, pair.limits))]
     if not found:
         return None
@@ -179,6 +177,11 @@ def labels_blur(pair: Pair) -> Said | None:
         [str(bounds["query_id"][at]) for at in np.argsort(-rose, kind="stable") if rose[at] > 0],
         judged.n,
     )
+
+
+def _sample(name: str, scored: list[tuple[str, float, float]]) -> Sample:
+    ids, before, after = zip(*scored, strict=True)
+    return Sample(name, list(ids), np.array(before), np.array(after))
 
 
 def _better(pair: Pair) -> tuple[Sure, str] | None:

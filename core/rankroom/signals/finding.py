@@ -40,6 +40,8 @@ class Finding:
     numbers: dict[str, float]
     queries: list[str]
     n: int
+    title: str
+    look_next: str
     baseline: str
     candidate: str
     k: int
@@ -54,6 +56,10 @@ class Finding:
 class Signals:
     """What became of trying the rules: what they found, and what they looked at."""
 
+    baseline: str
+    candidate: str
+    k: int
+    split: str
     findings: list[Finding]
     n: int
     """Labelled, answerable queries that were compared."""

@@ -38,6 +38,8 @@ class Surroundings:
     """The queries of every slice, by dimension and value."""
     with_steps: frozenset[str]
     """The runs that record more than one step of their pipelines."""
+    rules: dict[str, tuple[str, str]]
+    """Of each rule of the catalogue its title, and what to look at next."""
 
     @classmethod
     def read(cls, con: duckdb.DuckDBPyConnection, label_set: str) -> Surroundings:
@@ -52,6 +54,12 @@ class Surroundings:
             must_pass=frozenset(query_id for query_id, must_pass, _ in rows if must_pass),
             splits={query_id: split for query_id, _, split in rows if split is not None},
             slices={(dimension, value): frozenset(ids) for dimension, value, ids in slices},
+            rules={
+                rule: (title, look_next)
+                for rule, title, look_next in con.execute(
+                    "select rule, title, look_next from signal_rules order by position"
+                ).fetchall()
+            },
             with_steps=frozenset(run for (run,) in con.execute(sql("signals/with_steps.sql")).fetchall()),
         )
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankroom.config_changes import config_changes, one_change
 from rankroom.signals import words
-from rankroom.signals.claims import Tested, opposed
+from rankroom.signals.claims import Tested, opposed, risen
 from rankroom.signals.finding import Said, Sure
 from rankroom.signals.pair import Pair, Slice
 
@@ -26,14 +26,12 @@ def overall_up_slice_down(pair: Pair) -> Said | None:
     member = np.logical_or.reduce([one.member for one in fell])
     losers = pair.scores.by_size("ndcg", -1, member)
     others = f", and so did {words.listed([_called(one) for one in fell[1:]])}" if len(fell) > 1 else ""
-    clear_rise = overall.p_holm is not None and overall.p_holm < pair.limits.alpha
-    rise = words.moved(words.name("ndcg", pair.k), overall) + (
-        "" if clear_rise else ", which is no clear change,"
-    )
+    unclear = "" if risen(overall, pair.limits) is Sure.YES else " (no clear change)"
     return Said(
         sure,
-        f"{rise} over all {overall.n:,} queries, but in {_called(worst)} (n = {worst.of.n:,}) it"
-        f" {words.by(compared)}: {compared.losses:,} of its queries lost and {compared.wins:,} won{others}",
+        f"over all {overall.n:,} queries {words.moved(words.name('ndcg', pair.k), overall)}{unclear}, but in"
+        f" {_called(worst)} (n = {worst.of.n:,}) it {words.by(compared)}: {compared.losses:,} of its queries lost and"
+        f" {compared.wins:,} won{others}",
         {
             **words.numbers("ndcg", overall),
             **words.numbers("slice", compared),
@@ -93,7 +91,7 @@ def must_pass_broken(pair: Pair) -> Said | None:
         Sure.YES,
         f"{len(broken):,} of {words.count(int(must.sum()), 'must-pass query', 'must-pass queries')} had a relevant"
         f" document in the first {pair.k} and {have} none now: {words.listed(broken, 5)}"
-        f" ({mended:,} that failed {'passes' if mended == 1 else 'pass'} now, {failing:,} of all fail)",
+        f"; {mended:,} that failed {'passes' if mended == 1 else 'pass'} now, and {failing:,} of all fail",
         {"broken": len(broken), "mended": mended, "failing": failing, "must_pass": int(must.sum())},
         broken,
         int(must.sum()),

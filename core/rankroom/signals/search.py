@@ -121,7 +121,6 @@ def read_signals(
     queries: Sequence[str] | None = None,
     held_out: bool = False,
     thresholds: Thresholds | None = None,
-    scored: duckdb.DuckDBPyConnection | None = None,
 ) -> Signals:
     """The same with what was looked at: as `compare` takes its pair, its queries and its labels.
 
@@ -130,11 +129,10 @@ def read_signals(
     examined = comparability.examine(
         con, baseline, candidate, split=split, label_set=label_set, queries=queries
     )
-    con = scored or con
     if not con.execute("select 1 from cutoffs where k = $k", {"k": k}).fetchall():
         raise UsageError(f"there are no scores at k = {k}: `rankroom rescore -k {k}` makes some")
     if not examined.comparable or examined.label_set is None:
-        return Signals([], 0, examined.label_set, examined.reasons)
+        return Signals(baseline, candidate, k, split, [], 0, examined.label_set, examined.reasons)
     pair = Pair(
         con,
         baseline,
@@ -150,6 +148,10 @@ def read_signals(
     if not held_out:
         lacking[HELD_OUT] = "held-out queries are not being looked at"
     return Signals(
+        baseline,
+        candidate,
+        k,
+        split,
         found,
         pair.n,
         pair.label_set,
@@ -164,24 +166,24 @@ def try_rules(pair: Pair, *, held_out: bool = False) -> list[Finding]:
     if not pair.n:
         return []
     wanted = {rule: RULES[rule] for rule in RULES if rule != HELD_OUT or held_out}
-    said = {
-        rule: found for rule, how in wanted.items() if (found := how.find(pair)) is not None and found.sure
-    }
-    found = [_finding(pair, rule, one) for rule, one in said.items()]
-    return sorted(found, key=lambda one: one.status != "fired")
+    said = {rule: how.find(pair) for rule, how in wanted.items()}
+    findings = [_finding(pair, rule, one) for rule, one in said.items() if one is not None and one.sure]
+    return sorted(findings, key=lambda one: one.status != "fired")
 
 
 def _finding(pair: Pair, rule: str, said: Said) -> Finding:
+    fired = said.sure is Sure.YES
+    numbers = said.numbers | {"n": said.n}
+    title, look_next = pair.about.rules[rule]
     return Finding(
         id=rule,
-        status="fired" if said.sure is Sure.YES else "possible",
-        sentence=said.sentence
-        + ("" if said.sure is Sure.YES else f" (possible: n = {said.n:,} is too few to be sure)"),
-        numbers={
-            name: float(value) for name, value in {**said.numbers, "n": said.n}.items() if value is not None
-        },
+        status="fired" if fired else "possible",
+        sentence=said.sentence + ("" if fired else f" (possible: n = {said.n:,} is too few to be sure)"),
+        numbers={name: float(value) for name, value in numbers.items() if value is not None},
         queries=said.queries,
         n=said.n,
+        title=title,
+        look_next=look_next,
         baseline=pair.base,
         candidate=pair.cand,
         k=pair.k,
