@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import altair as alt
 from rankroom.comparison import AccountRow
 from rankroom.verdict_words import metric_name
 
-from panels import chart_style, words
+from panels import chart_axes, chart_style, words
 from panels.store_access import Row
 
 METRICS = ("ndcg", "recall", "hit", "rr")
@@ -85,31 +84,21 @@ def _step(
 def chart(found: list[Row], metric: str, k: int) -> chart_style.LayerChart:
     """A waterfall: each bar begins where the one before it ended, and the last is the whole."""
     noun = _unit(metric)
-    labels = {row["key"]: _label(row, k) for row in found}
     keys = [row["key"] for row in found]
-    values = [_values(row, noun) for row in found]
-    ends = [0.0, *(row["end"] for row in found), *(row["begin"] for row in found)]
-    span = (max(ends) - min(ends)) or 0.01
-    scale = alt.Scale(domain=[min(ends) - 0.3 * span, max(ends) + 0.3 * span], nice=False)
+    bold = tuple(row["key"] for row in found if row["kind"] != "move")
+    left = chart_axes.written({row["key"]: _label(row, k) for row in found}, size=12, limit=230, bold=bold)
+    right = chart_axes.written(
+        {row["key"]: _amount(row, noun) for row in found}, orient="right", size=12, bold=bold
+    )
+    rows = alt.Scale(domain=keys, paddingInner=0.25)
+    values = [_values(row) for row in found]
     x = alt.X(
         "begin:Q",
         title=f"change of the mean of {metric_name(metric, k)}",
-        scale=scale,
-        axis=alt.Axis(format="+.3~f", tickCount=5),
+        scale=alt.Scale(zero=True, padding=8),
+        axis=alt.Axis(format="+.3~f", tickCount=4),
     )
-    bold = f"indexof(datum.value, '/') == length(datum.value) - 1 || datum.value == '{found[-1]['key']}'"
-    y = alt.Y(
-        "key:N",
-        title=None,
-        scale=alt.Scale(domain=keys, paddingInner=0.25),
-        axis=alt.Axis(
-            ticks=False,
-            labelLimit=250,
-            labelFontSize=12,
-            labelExpr=f"{json.dumps(labels)}[datum.value]",
-            labelFontWeight=alt.condition(bold, alt.value(600), alt.value("normal")),
-        ),
-    )
+    y = alt.Y("key:N", title=None, scale=rows, axis=left)
     data = alt.Data(values=values)
     tooltip = [
         alt.Tooltip("queries:N", title="in"),
@@ -129,7 +118,7 @@ def chart(found: list[Row], metric: str, k: int) -> chart_style.LayerChart:
     zero = (
         chart_style.Chart(alt.Data(values=[{"at": 0}]))
         .mark_rule(color=chart_style.UNDECIDED, strokeWidth=1.5)
-        .encode(x=alt.X("at:Q", scale=scale))
+        .encode(x="at:Q")
     )
     bars = (
         base.transform_filter("datum.kind != 'group'")
@@ -146,23 +135,18 @@ def chart(found: list[Row], metric: str, k: int) -> chart_style.LayerChart:
         .mark_rule(strokeWidth=3)
         .encode(x=x, x2="end:Q", color=colour)
     )
-    right = base.transform_filter("datum.right").mark_text(align="left", dx=5, fontSize=12)
-    left = base.transform_filter("!datum.right").mark_text(align="right", dx=-5, fontSize=12)
-    texts = [
-        side.encode(x=alt.X("text_at:Q", scale=scale), text="text:N", color=alt.value(INK))
-        for side in (right, left)
-    ]
-    return chart_style.LayerChart(
-        layer=[zero, spans, bars, *texts], **chart_style.look(height=ROW_HEIGHT * len(found) + 56)
+    beside = (
+        chart_style.Chart(data)
+        .mark_point(opacity=0)
+        .encode(x=x, y=alt.Y("key:N", title=None, scale=rows, axis=right))
     )
+    marks = chart_style.LayerChart(layer=[zero, spans, bars])
+    return chart_style.LayerChart(
+        layer=[marks, beside], **chart_style.look(height=ROW_HEIGHT * len(found) + 56)
+    ).resolve_axis(y="independent")
 
 
-INK = chart_style.UNDECIDED
-
-
-def _values(row: Row, noun: str) -> dict[str, Any]:
-    rises = row["share"] > 0
-    count = "" if row["kind"] == TOTAL else f"  ·  {words.count(row['documents'], noun, _many(noun))}"
+def _values(row: Row) -> dict[str, Any]:
     return {
         "key": row["key"],
         "kind": row["kind"],
@@ -172,11 +156,15 @@ def _values(row: Row, noun: str) -> dict[str, Any]:
         "documents": row["documents"],
         "queries": GROUPS.get(row["hit"], "all queries"),
         "what": row["move"] or "all moves",
-        "side": "none" if abs(row["share"]) < TINY else "better" if rises else "worse",
-        "right": rises or row["share"] == 0,
-        "text_at": max(row["begin"], row["end"]) if rises else min(row["begin"], row["end"]),
-        "text": words.signed(row["share"]) + count,
+        "side": "none" if abs(row["share"]) < TINY else "better" if row["share"] > 0 else "worse",
     }
+
+
+def _amount(row: Row, noun: str) -> str:
+    share = words.signed(row["share"])
+    if row["kind"] == TOTAL:
+        return share
+    return f"{share} · {words.count(row['documents'], noun, _many(noun))}"
 
 
 def _label(row: Row, k: int) -> str:

@@ -64,7 +64,7 @@ def sentence(rows: list[Row]) -> str:
 def _times(was: float, now: float) -> str:
     change = now / was
     if change >= 2:
-        return f"× {change:.1f}"
+        return f"× {amount(change)}"
     return f"{change - 1:+.0%}".replace("-", "−") if abs(change - 1) >= 5e-3 else "the same"
 
 
@@ -89,14 +89,15 @@ def chart(rows: list[Row], quality: MetricComparison, cost: str, metric: str) ->
             "run": row["run"],
             "cost": row[cost],
             "mean": means[row["role"]],
-            "text": f"{row['role']}: {words.number(means[row['role']])} at {amount(row[cost])} {UNITS[cost]}",
         }
         for row in rows
     ]
     base, cand = points
-    span = abs(cand["cost"] - base["cost"]) or cand["cost"] or 1.0
     most = max(base["cost"], cand["cost"])
-    x_scale = alt.Scale(domain=[max(0.0, min(base["cost"], cand["cost"]) - 0.6 * span), most + 0.6 * span])
+    span = max(abs(cand["cost"] - base["cost"]), 0.2 * most) or 1.0
+    x_scale = alt.Scale(
+        domain=[max(0.0, min(base["cost"], cand["cost"]) - 0.6 * span), most + 0.6 * span], padding=16
+    )
     rise = max(abs(cand["mean"] - base["mean"]), 0.04)
     low, high = min(base["mean"], cand["mean"]), max(base["mean"], cand["mean"])
     y_scale = alt.Scale(domain=[low - 0.7 * rise, high + 0.7 * rise], nice=False)
@@ -108,6 +109,7 @@ def chart(rows: list[Row], quality: MetricComparison, cost: str, metric: str) ->
         alt.Tooltip("mean:Q", title=metric, format=".3f"),
         alt.Tooltip("cost:Q", title=TITLES[cost], format=",.3~r"),
     ]
+    legend = alt.Legend(title=None, orient="top-right", symbolSize=130)
     colours = [chart_style.BASELINE, chart_style.CANDIDATE]
     way = (
         chart_style.Chart(alt.Data(values=[base | {"to": cand["cost"], "up": cand["mean"]}]))
@@ -116,13 +118,14 @@ def chart(rows: list[Row], quality: MetricComparison, cost: str, metric: str) ->
     )
     both = chart_style.Chart(alt.Data(values=points)).encode(x=x, y=y, tooltip=tooltip)
     marks = both.mark_point(filled=True, size=190, opacity=1).encode(
-        color=alt.Color("role:N", scale=alt.Scale(domain=[BASELINE, CANDIDATE], range=colours), legend=None),
+        color=alt.Color(
+            "role:N", scale=alt.Scale(domain=[BASELINE, CANDIDATE], range=colours), legend=legend
+        ),
         shape=alt.Shape(
-            "role:N", scale=alt.Scale(domain=[BASELINE, CANDIDATE], range=["square", "circle"]), legend=None
+            "role:N", scale=alt.Scale(domain=[BASELINE, CANDIDATE], range=["square", "circle"]), legend=legend
         ),
     )
-    texts = both.mark_text(dy=-16, fontSize=12, color=chart_style.UNDECIDED).encode(text="text:N")
-    return chart_style.LayerChart(layer=[way, marks, texts], **chart_style.look(height=250))
+    return chart_style.LayerChart(layer=[way, marks], **chart_style.look(height=250))
 
 
 def alt_text(rows: list[Row], quality: MetricComparison, cost: str, metric: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import altair as alt
@@ -11,10 +10,9 @@ import streamlit as st
 from rankroom.paired import MetricComparison
 from rankroom.verdict_words import metric_name, metric_verdict
 
-from panels import chart_style, words
+from panels import chart_axes, chart_style, words
 
-ROW_HEIGHT = 44
-BREAK = "\\n"
+ROW_HEIGHT = 42
 IMPROVED, REGRESSED = "improved", "regressed"
 SIGNS = {IMPROVED: "▶", REGRESSED: "◀", "no_clear_change": "○", "unresolvable": "○"}
 COLOURS = (chart_style.BETTER, chart_style.WORSE, chart_style.UNDECIDED, chart_style.UNDECIDED)
@@ -63,11 +61,12 @@ def chart(frame: pa.Table, smallest: float) -> chart_style.LayerChart:
     rows = frame.to_pylist()
     metrics = [row["metric"] for row in rows]
     left = {
-        row["metric"]: f"{words.number(row['baseline'])} → {words.number(row['candidate'])}" for row in rows
+        row["metric"]: f"{row['metric']}\n{words.number(row['baseline'])} → {words.number(row['candidate'])}"
+        for row in rows
     }
     right = {
         row["metric"]: (
-            f"{interval(row['difference'], row['low'], row['high'])}{BREAK}{SIGNS[row['verdict']]} "
+            f"{interval(row['difference'], row['low'], row['high'])}\n{SIGNS[row['verdict']]} "
             f"{row['says']}{_p_of(row['p_holm'])}"
         )
         for row in rows
@@ -82,22 +81,8 @@ def chart(frame: pa.Table, smallest: float) -> chart_style.LayerChart:
         scale=scale,
         axis=alt.Axis(format="+.2f", tickCount=6, labelFlush=False),
     )
-    labels = alt.Axis(
-        ticks=False,
-        labelFontSize=13,
-        labelLineHeight=15,
-        labelLimit=130,
-        labelExpr=f"split(datum.value + '{BREAK}' + {json.dumps(left)}[datum.value], '{BREAK}')",
-    )
-    y = alt.Y("metric:N", title=None, scale=alt.Scale(domain=metrics), axis=labels)
-    verdicts = alt.Axis(
-        orient="right",
-        ticks=False,
-        labelFontSize=12,
-        labelLineHeight=15,
-        labelLimit=230,
-        labelExpr=f"split({json.dumps(right)}[datum.value], '{BREAK}')",
-    )
+    y = alt.Y("metric:N", title=None, scale=alt.Scale(domain=metrics), axis=chart_axes.written(left))
+    verdicts = chart_axes.written(right, orient="right", size=12, limit=230)
     y_right = alt.Y("metric:N", title=None, scale=alt.Scale(domain=metrics), axis=verdicts)
     tooltip = [
         alt.Tooltip("metric:N"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 import altair as alt
 import pyarrow as pa
@@ -33,8 +34,8 @@ THIN_FILL = heat_map.THIN_FILL
 LIGHT, DARK = "#ffffff", "#000000"
 ROW_HEIGHT = 50
 MARKS = {"improved": "▲", "regressed": "▼"}
-ROUNDED = 0.05
-"""The range of the colours ends at a multiple of this."""
+LEAST, ROUNDED = 0.2, 0.05
+"""The range of the colours ends at a multiple of the latter, and not before the former: little stays pale."""
 
 
 def frame(slices: Sequence[SliceComparison], rows: str, columns: str) -> pa.Table:
@@ -63,8 +64,7 @@ def frame(slices: Sequence[SliceComparison], rows: str, columns: str) -> pa.Tabl
 def extent(rows: list[Row]) -> float:
     """How large a difference the outermost colours stand for: the largest that is not thin, rounded up."""
     largest = max((abs(row["difference"]) for row in rows if not row["thin"]), default=0.0)
-    steps = int(largest / ROUNDED)
-    return (steps + (largest > steps * ROUNDED + 1e-9)) * ROUNDED or ROUNDED
+    return max(LEAST, ceil(largest / ROUNDED - 1e-9) * ROUNDED)
 
 
 def level(difference: float, most: float) -> int:

@@ -18,7 +18,7 @@ CELL = "cell"
 """The selection that a click makes: the ranks of a cell."""
 
 FIRST, EVERY = "first relevant document of each query", "every relevant document"
-ROW_HEIGHT = 46
+ROW_HEIGHT = 58
 
 BUCKETS = {1: "1", 3: "2–3", 5: "4–5", 10: "6–10"}
 BEYOND, NEVER = "beyond", "never"

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from panels import (
     compare_account,
+    compare_beside,
     compare_costs,
     compare_forest,
     compare_map,
@@ -25,6 +26,7 @@ from panels import (
 from panels.compare_pair import Pair
 from panels.filters import Filters
 from panels.layout import panel_title, show_sql
+from panels.markup import facts_line
 from panels.question import Question
 from panels.store_access import Row, reading
 
@@ -61,7 +63,7 @@ def view(filters: Filters, pair: Pair, found: Comparison, metric: str) -> View:
 
 def differences(on: View) -> None:
     """All metrics with their intervals, and beside them the account of one of them."""
-    with st.grid(2, min_column_width=470, gap="large"):
+    with st.grid(2, min_column_width=470, gap="medium"):
         left, right = st.container(), st.container()
     with left:
         panel_title("Is it better, and can we tell?")
@@ -76,12 +78,18 @@ def differences(on: View) -> None:
         )
     with right:
         _account(on)
+    beside_question = compare_beside.question(on.filters, on.pair, on.compared)
+    with reading() as store:
+        beside = compare_beside.facts(store.rows(beside_question), on.filters.k)
+    if beside:
+        st.html(facts_line([("Beside the metrics:", ""), *beside]))
     with st.expander("The numbers, and how they are made", icon=":material/table_rows:", type="compact"):
         compare_forest.show_table(on.found.metrics)
         st.caption(compare_result.method(on.found))
     show_sql(
         compare_result.input_of(on.filters, on.pair, on.compared),
         compare_result.account_of(on.filters, on.pair, on.compared),
+        beside_question,
     )
 
 
@@ -171,7 +179,7 @@ def _slices_of_one(on: View, dimension: str) -> None:
 def queries(on: View) -> None:
     """Query by query: the scatter, and the matrix of ranks."""
     points_question = compare_scatter.points(on.filters, on.pair, on.compared, on.metric)
-    with st.grid(2, min_column_width=420, gap="large"):
+    with st.grid(2, min_column_width=420, gap="medium"):
         left, right = st.container(), st.container()
     with left:
         panel_title(f"Query by query: {on.name}")
@@ -248,7 +256,7 @@ def _queries_behind(on: View, title: str, question: Question, key: str) -> None:
 
 def wins_and_losses(on: View) -> None:
     """The queries that lost and those that won, the largest first."""
-    with st.grid(2, min_column_width=470, gap="large"):
+    with st.grid(2, min_column_width=470, gap="medium"):
         left, right = st.container(), st.container()
     for side, title, condition, key in (
         (left, "Losses", compare_queries.LOSS, "losses"),

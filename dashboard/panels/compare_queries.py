@@ -69,14 +69,14 @@ def show(frame: pa.Table, pair: Pair, metric: str, key: str, about: str) -> None
         {
             "open": pa.array(["Open ›"] * len(rows), pa.string()),
             "must_pass": pa.array(["★" if row["must_pass"] else "" for row in rows], pa.string()),
-            "query": pa.array([str(row["text"] or row["query_id"]) for row in rows], pa.string()),
             "difference": pa.array([words.signed(row["difference"]) for row in rows], pa.string()),
-            "scores": pa.array(
-                [f"{words.number(row['baseline'])} → {words.number(row['candidate'])}" for row in rows],
-                pa.string(),
-            ),
             "first": pa.array(
                 [f"{_rank(row['baseline_rank'])} → {_rank(row['candidate_rank'])}" for row in rows],
+                pa.string(),
+            ),
+            "query": pa.array([str(row["text"] or row["query_id"]) for row in rows], pa.string()),
+            "scores": pa.array(
+                [f"{words.number(row['baseline'])} → {words.number(row['candidate'])}" for row in rows],
                 pa.string(),
             ),
             "category": frame.column("category"),
@@ -98,15 +98,15 @@ def show(frame: pa.Table, pair: Pair, metric: str, key: str, about: str) -> None
         key=key,
         alt=f"{about} by {metric}, those that must pass first.",
         column_config={
-            "open": st.column_config.ButtonColumn("open", key=f"open_{key}", type="tertiary", width=64),
-            "must_pass": st.column_config.TextColumn("must pass", width=44, alignment="center"),
-            "query": st.column_config.TextColumn("query", width=250),
+            "open": st.column_config.ButtonColumn("open", key=f"open_{key}", type="tertiary", width=62),
+            "must_pass": st.column_config.TextColumn("★", width=36, alignment="center", help="Must pass."),
+            "query": st.column_config.TextColumn("query", width=255),
             "difference": st.column_config.TextColumn(metric, alignment="right", width=74),
             "scores": st.column_config.TextColumn("baseline → candidate", alignment="right", width=120),
             "first": st.column_config.TextColumn(
-                "first relevant",
+                "first rank",
                 alignment="right",
-                width=96,
+                width=78,
                 help="Rank of the first relevant document in baseline and candidate, at any depth; "
                 "a dash where none came back.",
             ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 import altair as alt
 import pyarrow as pa
 
@@ -10,14 +12,18 @@ from panels.compare_pair import Pair
 from panels.compare_queries import conditions, values
 from panels.filters import Filters
 from panels.question import Question
+from panels.store_access import Row
 
 POINT = "point"
 """The selection that a click makes: both scores of a point."""
 
 HEIGHT = 420
 BETTER, SAME, WORSE = "better", "same", "worse"
-NUMBERED_FROM = 4
-"""A point of so many queries carries their number."""
+SMALLEST, LARGEST = 80, 1100
+NUMBERED_FROM = 300
+"""The areas of points; from this one on a point has room for the number of its queries."""
+
+INK = "#000000"
 
 BEHIND = "round(deltas.baseline, 3) = $at_baseline and round(deltas.candidate, 3) = $at_candidate"
 """The condition on the queries of one point."""
@@ -57,12 +63,8 @@ def chart(frame: pa.Table, metric: str) -> chart_style.LayerChart:
         scale=alt.Scale(domain=[0, 1], nice=False, padding=14),
         axis=alt.Axis(tickCount=5, format=".1f"),
     )
-    most = max(frame.column("queries").to_pylist(), default=1)
-    size = alt.Size(
-        "queries:Q",
-        scale=alt.Scale(type="sqrt", domain=[1, max(most, 2)], range=[60, 90 if most < 2 else 1100]),
-        legend=None,
-    )
+    rows = sized(frame.to_pylist())
+    size = alt.Size("area:Q", scale=None)
     sides = [BETTER, WORSE, SAME]
     colours = [chart_style.BETTER, chart_style.WORSE, chart_style.UNDECIDED]
     colour = alt.Color("side:N", scale=alt.Scale(domain=sides, range=colours), legend=None)
@@ -85,17 +87,32 @@ def chart(frame: pa.Table, metric: str) -> chart_style.LayerChart:
         .mark_line(color=chart_style.UNDECIDED, strokeDash=[4, 4], strokeWidth=1.2)
         .encode(x="at:Q", y="at:Q")
     )
-    base = chart_style.Chart(frame).encode(x=x, y=y, size=size, color=colour, shape=shape, tooltip=tooltip)
-    marks = base.mark_point(
-        filled=True, fillOpacity=0.42, strokeOpacity=1, strokeWidth=1.3, cursor="pointer"
-    ).add_params(click)
+    base = chart_style.Chart(alt.Data(values=rows)).encode(x=x, y=y, tooltip=tooltip)
+    marks = (
+        base.mark_point(filled=True, strokeOpacity=1, strokeWidth=1.3, cursor="pointer")
+        .encode(
+            size=size,
+            color=colour,
+            shape=shape,
+            fillOpacity=alt.condition(f"datum.area >= {NUMBERED_FROM}", alt.value(0.95), alt.value(0.75)),
+        )
+        .add_params(click)
+    )
     numbers = (
-        chart_style.Chart(frame)
-        .transform_filter(f"datum.queries >= {NUMBERED_FROM}")
-        .mark_text(fontSize=11, fontWeight=600, dx=16, dy=-12, color=chart_style.UNDECIDED, cursor="pointer")
-        .encode(x=x, y=y, text="queries:Q", tooltip=tooltip)
+        base.transform_filter(f"datum.area >= {NUMBERED_FROM}")
+        .mark_text(fontSize=12, fontWeight=600, color=INK, cursor="pointer")
+        .encode(text="queries:Q")
     )
     return chart_style.LayerChart(layer=[diagonal, marks, numbers], **chart_style.look(height=HEIGHT))
+
+
+def sized(rows: list[Row]) -> list[Row]:
+    """The points with their areas: the more queries, the larger."""
+    most = max((row["queries"] for row in rows), default=1)
+    for row in rows:
+        part = (sqrt(row["queries"]) - 1) / (sqrt(most) - 1) if most > 1 else 0.0
+        row["area"] = SMALLEST + part * (LARGEST - SMALLEST)
+    return rows
 
 
 def counts(frame: pa.Table) -> dict[str, int]:
