@@ -1,9 +1,22 @@
-"""One query of one run: what was asked, what should have come, and what came."""
+"""One query of one run: what was asked, what should have come, what came, and what is known of it."""
 
 import streamlit as st
-from panels import evidence, failure_list, layout, query_facts, ranked_list, run_notes, sidebar, steps, words
+from panels import (
+    evidence,
+    failure_list,
+    layout,
+    note_panel,
+    query_facts,
+    query_history,
+    query_rankings,
+    reader,
+    run_notes,
+    sidebar,
+    stage_way,
+    steps,
+    words,
+)
 from panels.layout import panel_title, show_sql
-from panels.markup import facts_line
 from panels.store_access import reading
 
 filters = sidebar.current()
@@ -14,16 +27,16 @@ layout.heading("Query", filters, run=filters.run)
 sidebar.say_unknown_run(filters.run)
 
 about_question = query_facts.about(filters, query_id)
-place_question = failure_list.neighbours(filters, query_id)
+order_question = failure_list.order(filters)
 evidence_question = evidence.question(filters, query_id)
 others_question = evidence.other_labels(filters, query_id)
+way_question = stage_way.question(filters, query_id)
 with reading() as store:
     about = store.rows(about_question)[0]
-    place = store.row(place_question)
+    place = failure_list.place(store.table(order_question), query_id)
     found = store.rows(evidence_question)
     others = store.row(others_question)
-    stages = {str(row["stage"]): row["cut"] for row in store.rows(ranked_list.stages(filters))}
-    cut = store.row(run_notes.final_cut(filters))
+    way = store.rows(way_question)
 
 steps.show(place)
 if not about["known"]:
@@ -34,50 +47,51 @@ if not about["known"]:
     )
     st.stop()
 
+text = str(about["text"] or "")
 query_facts.show_about(about)
-if place:
-    also = [words.failure_class(name) for name in place["also"] or []]
-    st.html(
-        facts_line(
-            [
-                ("fails:", words.failure_class(place["class"])),
-                ("", place["fact"]),
-                *[("also", name) for name in also],
-            ]
-        )
-    )
-elif about["labelled"]:
-    st.caption(f"At k = {filters.k} this query does not fail, or is left out by the filters.")
-st.html(facts_line(query_facts.outcome(about)))
-query_facts.show_answer(about)
-show_sql(about_question, place_question)
+query_facts.show_failure(place, about, filters.k)
+query_facts.show_outcome(about)
+show_sql(about_question, order_question)
+note_panel.show_holding(filters, query_id)
 
-with st.grid(2, min_column_width=360, gap="large"):
-    left, right = st.container(), st.container()
-with left:
-    panel_title("What should have come")
-    evidence.show(found, others, filters.k)
-    show_sql(evidence_question, others_question)
-with right:
-    panel_title("What came")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        stage = "final"
-        if len(stages) > 1:
-            stage = (
-                st.selectbox("Stage", list(stages), key="at_stage", bind="query-params", width=220) or stage
-            )
-        depth = st.selectbox(
-            "Show first", ranked_list.DEPTHS, index=1, key="depth", bind="query-params", width=140
-        )
-    ranked_question = ranked_list.question(filters, query_id, stage, max(depth, filters.k))
-    metrics_question = query_facts.metrics(filters, query_id, stage)
+panel_title("What should have come")
+evidence.show(found, others, filters.k, text)
+show_sql(evidence_question, others_question)
+
+if len({row["position"] for row in way}) > 1:
+    panel_title("The way of the evidence through the stages")
+    stage_way.show(way, filters.k)
+    show_sql(way_question)
+
+panel_title("What came")
+shown_docs = query_rankings.show(filters, query_id, text)
+
+doc_id = reader.choose([*[row["doc_id"] for row in found], *shown_docs])
+if doc_id:
     with reading() as store:
-        ranked = store.rows(ranked_question)
-        metrics = store.table(metrics_question)
-    st.caption(ranked_list.counts(ranked, filters.k) or "–")
-    ranked_list.show(ranked, filters.k, cut["cut"] if stage == "final" and cut else stages.get(stage))
-    show_sql(ranked_question)
+        document_question = reader.show(store, filters, query_id, text, doc_id)
+    show_sql(document_question)
+
+panel_title("Over time")
+metric = query_history.choose()
+history_question = query_history.question(filters, query_id, metric)
+with reading() as store:
+    history = store.table(history_question)
+st.markdown(query_history.sentence(history, filters.run, metric, filters.k))
+if history.column("value").null_count < history.num_rows:
+    st.altair_chart(
+        query_history.chart(history, metric, filters.k),
+        key="history_chart",
+        alt=query_history.alt_text(history, filters.run, metric, filters.k),
+    )
+    query_history.show_legend(history)
+show_sql(history_question)
 
 panel_title("Metrics of this query")
+metrics_question = query_facts.metrics(filters, query_id, "final")
+with reading() as store:
+    metrics = store.table(metrics_question)
 query_facts.show_metrics(metrics, filters.k)
 show_sql(metrics_question)
+
+note_panel.show(filters, query_id, [*[row["doc_id"] for row in found], *shown_docs])

@@ -15,7 +15,8 @@ SHOWN_AT_ONCE = 10
 
 EVIDENCE = """
 select labels.doc_id, labels.grade, labels.rationale, labels.source, labels.reviewed,
-       coalesce(labels.reviewer, label_sets.reviewer) as reviewer, documents.title, documents.text,
+       coalesce(labels.reviewer, label_sets.reviewer) as reviewer, documents.title,
+       left(documents.text, 2001) as text,
        coalesce(list_has_any(documents.groups, queries.groups), true) as readable,
        list({'stage': run_stages.stage, 'rank': ranks.rank} order by run_stages.position, run_stages.stage)
            filter (run_stages.stage is not null) as ranks,
@@ -66,7 +67,7 @@ def places(row: dict[str, Any], k: int) -> str:
     return " → ".join(parts) or "no ranking"
 
 
-def markup(rows: list[dict[str, Any]], k: int, name: str = "Labelled evidence") -> str:
+def markup(rows: list[dict[str, Any]], k: int, name: str = "Labelled evidence", query: str = "") -> str:
     """The evidence as HTML: what should stand in the first k or must not, marked by what became of it."""
     parts = []
     for row in rows:
@@ -82,23 +83,23 @@ def markup(rows: list[dict[str, Any]], k: int, name: str = "Labelled evidence") 
             notes += note("labelled by", by)
         if found and not row["readable"]:
             notes += note("leaked:", f"its user may not read it, and it stands in the first {k}")
-        parts.append(item(kind, mark, label, row, notes))
+        parts.append(item(kind, mark, label, row, notes, query=query))
     return listing(name, parts)
 
 
-def show(rows: list[dict[str, Any]], others: dict[str, Any] | None, k: int) -> None:
+def show(rows: list[dict[str, Any]], others: dict[str, Any] | None, k: int, query: str = "") -> None:
     """The evidence, and what the labels say beside it."""
     readable = [row for row in rows if row["readable"]]
     if readable:
-        st.html(markup(readable[:SHOWN_AT_ONCE], k))
+        st.html(markup(readable[:SHOWN_AT_ONCE], k, query=query))
     if rest := readable[SHOWN_AT_ONCE:]:
         with st.expander(f"{words.count(len(rest), 'more relevant document')}"):
-            st.html(markup(rest, k, "More labelled evidence"))
+            st.html(markup(rest, k, "More labelled evidence", query))
     if rows and rows[0]["total"] > len(rows):
         st.caption(f"The first {len(rows)} of {rows[0]['total']:,} relevant documents.")
     if forbidden := [row for row in rows if not row["readable"]]:
         st.markdown("**What this user may not see**")
-        st.html(markup(forbidden, k, "Forbidden evidence"))
+        st.html(markup(forbidden, k, "Forbidden evidence", query))
     if others is None or (not rows and not others["not_relevant"] and not others["no_answer"]):
         st.caption("This query has no labels: it is outside every mean.")
         return

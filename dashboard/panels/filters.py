@@ -35,6 +35,11 @@ class Filters:
     order: str = "ndcg"
     run: str = ""
     cause: tuple[str, ...] = ()
+    against: str = ""
+    was: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    has_notes: bool = False
+    noted: tuple[str, ...] = ()
 
     def values(self, **more: Value) -> dict[str, Value]:
         """What the `$names` of a statement stand for."""
@@ -51,6 +56,10 @@ class Filters:
             "run_tag": self.run_tag,
             "run": self.run,
             "cause": self.cause,
+            "against": self.against,
+            "was": self.was,
+            "lost": self.lost,
+            "noted": self.noted,
             **_numbered("attribute", self.attributes),
             **_numbered("setting", self.settings),
             **more,

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from panels import marked_text
+
 STYLE = f"<style>{Path(__file__).with_suffix('.css').read_text(encoding='utf-8')}</style>"
 
 SHORT = 260
@@ -38,28 +40,42 @@ def mark(kind: str, label: str) -> str:
     return f'<span class="rr-mark {kind}"><span aria-hidden="true">{sign}</span> {html.escape(label)}</span>'
 
 
-def item(kind: str, lead: str, label: str, doc: Mapping[str, Any], notes: str = "", score: str = "") -> str:
+READ = 2000
+"""Characters of a document's text that a list holds at all."""
+
+
+def item(
+    kind: str,
+    lead: str,
+    label: str,
+    doc: Mapping[str, Any],
+    notes: str = "",
+    score: str = "",
+    query: str = "",
+) -> str:
     """A document in a list: its rank or sign, what it is, its title and id, its text, remarks."""
     head = f'<span class="rr-id">{escaped(doc["doc_id"])}</span>'
     if doc["title"]:
         head = f'<span class="rr-title">{escaped(doc["title"])}</span> {head}'
     return (
         f'<div class="rr-item {kind}" role="listitem"><div class="rr-rank">{html.escape(lead)}</div>'
-        f'<div class="rr-doc">{mark(kind, label)}{head}{excerpt(doc["text"])}{notes}</div>'
+        f'<div class="rr-doc">{mark(kind, label)}{head}{excerpt(doc["text"], query)}{notes}</div>'
         f'<div class="rr-score">{html.escape(score)}</div></div>'
     )
 
 
-def excerpt(text: str | None) -> str:
-    """The beginning of a text; the rest opens on demand."""
+def excerpt(text: str | None, query: str = "") -> str:
+    """The part of a text that has the query's words, marked; the rest opens on demand."""
     if not text:
         return ""
     if len(text) <= SHORT:
-        return f'<div class="rr-text" dir="auto">{html.escape(text)}</div>'
-    return (
-        f'<details><summary dir="auto">{html.escape(text[:SHORT])} …</summary>'
-        f'<div class="rr-text" dir="auto">… {html.escape(text[SHORT:])}</div></details>'
-    )
+        return f'<div class="rr-text" dir="auto">{marked_text.marked(text, query)}</div>'
+    start, end = marked_text.window(text, query, SHORT)
+    whole = marked_text.marked(text[:READ], query) + (" …" if len(text) > READ else "")
+    before, after = "… " if start else "", " …" if end < len(text) else ""
+    shown = f"{before}{marked_text.marked(text[start:end], query)}{after}"
+    opened = f'<div class="rr-text" dir="auto">{whole}</div>'
+    return f'<details><summary dir="auto">{shown}</summary>{opened}</details>'
 
 
 def note(name: str, value: object) -> str:

@@ -123,7 +123,17 @@ def show_metrics(frame: pa.Table, k: int) -> None:
     )
 
 
-def show_answer(row: dict[str, Any]) -> None:
-    """The answer that the pipeline gave, where the run has one."""
+def show_failure(place: dict[str, Any] | None, row: dict[str, Any], k: int) -> None:
+    """Why it fails, with the fact that shows it; or that it does not."""
+    if place:
+        facts = [("fails:", words.failure_class(place["class"])), ("", place["fact"])]
+        st.html(facts_line([*facts, *[("also", words.failure_class(name)) for name in place["also"] or []]]))
+    elif row["labelled"]:
+        st.caption(f"At k = {k} this query does not fail, or is left out by the filters.")
+
+
+def show_outcome(row: dict[str, Any]) -> None:
+    """What became of it in the run, and the answer that the pipeline gave, where the run has one."""
+    st.html(facts_line(outcome(row)))
     if row["answer"]:
         st.html(paragraph(row["answer"], "rr-answer"))

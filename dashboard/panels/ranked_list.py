@@ -14,7 +14,8 @@ from panels.question import Question
 DEPTHS = (10, 20, 50, 100)
 
 RANKED = """
-select rankings.rank, rankings.doc_id, documents.title, documents.text, rankings.score, labels.grade,
+select rankings.rank, rankings.doc_id, documents.title,
+       left(documents.text, 2001) as text, rankings.score, labels.grade,
        case when not list_has_any(documents.groups, queries.groups) then 'forbidden'
             when labels.grade >= label_sets.relevant_from then 'relevant'
             when labels.grade is not null then 'other'
@@ -54,12 +55,12 @@ def label(row: dict[str, Any]) -> str:
     return text if row["grade"] is None else f"{text}, grade {row['grade']}"
 
 
-def markup(rows: list[dict[str, Any]], k: int, cut: int | None) -> str:
+def markup(rows: list[dict[str, Any]], k: int, cut: int | None, query: str = "") -> str:
     """The list as HTML."""
     parts = []
     for row in rows:
         score = "" if row["score"] is None else f"{row['score']:.4g}"
-        parts.append(item(row["mark"], str(row["rank"]), label(row), row, score=score))
+        parts.append(item(row["mark"], str(row["rank"]), label(row), row, score=score, query=query))
         if row["rank"] == k:
             parts.append(cut_line(f"k = {k}: metrics look no further"))
         if cut is not None and row["rank"] == cut and cut != k:
@@ -69,10 +70,10 @@ def markup(rows: list[dict[str, Any]], k: int, cut: int | None) -> str:
     return listing("Ranked list", parts)
 
 
-def show(rows: list[dict[str, Any]], k: int, cut: int | None) -> None:
-    """The list, or why there is none."""
+def show(rows: list[dict[str, Any]], k: int, cut: int | None, query: str = "") -> None:
+    """The list, the query's words marked in its texts, or why there is none."""
     if rows:
-        st.html(markup(rows, k, cut))
+        st.html(markup(rows, k, cut, query))
     else:
         st.caption("Nothing was returned here.")
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from panels import failure_list, leaderboard, slice_links
+from panels import class_changes, failure_list, funnel, leaderboard, notes, slice_links
 from panels.filters import ALL, NONE, Filters
 from panels.question import Question
 from panels.store_access import Reader
-from panels.words import METRICS, failure_class, quoted
+from panels.words import METRICS, failure_class, note_state, quoted
 
 PAGES_OF_RUNS = ("Runs", "Slices")
 """Pages about many runs at once: under any labels and at any stage, and runs are chosen by what they are."""
@@ -138,7 +138,8 @@ def choose(store: Reader, page: str) -> Filters | None:
             return replace(filters, order=_order()) if page == "Runs" else filters
         with run_slot:
             filters = _one_run(store, filters)
-        return _cause(store, filters)
+            filters = _against(store, filters)
+        return _causes(store, filters)
 
 
 def _cutoff(store: Reader) -> int:
@@ -254,10 +255,53 @@ def _one_run(store: Reader, filters: Filters) -> Filters:
     return replace(filters, run=run or "")
 
 
-def _cause(store: Reader, filters: Filters) -> Filters:
-    """The causes of failure that are listed."""
+BASELINE = Question(
+    "select baseline from runs where run = $run and baseline in (select run from scorings where label_set "
+    "= $label_set)"
+)
+
+
+def _against(store: Reader, filters: Filters) -> Filters:
+    """The run that this one is held against: the baseline that it declares, unless another is chosen."""
+    names = [name for name in store.column(Question(RUNS, filters.values())) if name != filters.run]
+    if not names or not filters.run:
+        return filters
+    declared = store.column(Question(BASELINE.sql, filters.values()))
+    chosen = st.selectbox(
+        "Against",
+        names,
+        index=None,
+        key="against",
+        bind="query-params",
+        placeholder="its declared baseline" if declared else "no baseline declared",
+        help="The run that is shown beside it. Unless one is chosen, the baseline that the run declares.",
+    )
+    return replace(filters, against=chosen or next(iter(declared), ""))
+
+
+def _causes(store: Reader, filters: Filters) -> Filters:
+    """What the listed queries failed for, here and in the run held against it; where evidence was lost."""
+    noted = store.row(notes.any_of(filters))
+    filters = replace(filters, has_notes=bool(noted and noted["has_notes"]))
     causes = store.column(failure_list.counts(filters))
-    return replace(filters, cause=_several("Cause of failure", "cause", causes, failure_class))
+    if filters.against:
+        changes = store.rows(class_changes.question(filters))
+        causes += [failure_list.PASSES] if any(row["class"] == failure_list.PASSES for row in changes) else []
+        before = sorted(
+            {str(row["was"]) for row in changes}, key=lambda name: (name == failure_list.PASSES, name)
+        )
+        filters = replace(
+            filters, was=_several("Cause in the run against it", "was", before, failure_class, least=1)
+        )
+    if filters.has_notes:
+        states = [*store.column(notes.states(filters)), notes.NO_NOTE]
+        filters = replace(filters, noted=_several("State of the note", "noted", states, note_state))
+    steps = [str(row["stage"]) for row in store.rows(funnel.question(filters)) if row["lost"]]
+    return replace(
+        filters,
+        cause=_several("Cause of failure", "cause", causes, failure_class, least=1),
+        lost=_several("Evidence lost at", "lost", steps),
+    )
 
 
 def _forget_unknown_run() -> None:
@@ -283,9 +327,17 @@ def current() -> Filters:
 def reset_filters() -> None:
     """Choose all queries and runs again, but stay within the split: from the callback of a button."""
     for key in map(str, st.session_state):
-        if key in ("category", "language", "tag", "runs", "run_tag", "cause") or key.startswith(
-            ("attribute.", "setting.")
-        ):
+        if key in (
+            "category",
+            "language",
+            "tag",
+            "runs",
+            "run_tag",
+            "cause",
+            "was",
+            "lost",
+            "noted",
+        ) or key.startswith(("attribute.", "setting.")):
             st.session_state[key] = []
     if "must_pass" in st.session_state:
         st.session_state["must_pass"] = ALL

@@ -47,6 +47,7 @@ COLUMNS = {
 """What the columns of a leaderboard hold."""
 
 FAILURE_CLASSES = {
+    "not failing": "does not fail",
     "not_run": "left out of the run",
     "error": "error or timeout",
     "false_abstention": "declined to answer, though an answer exists",
@@ -59,6 +60,16 @@ FAILURE_CLASSES = {
     "leak": "leak",
     "unjudged_on_top": "unlabelled document on top",
 }
+
+NOTE_STATES = {
+    "open": "open",
+    "in_work": "in work",
+    "explained": "explained",
+    "fixed": "fixed",
+    "wont_fix": "won't fix",
+    "none": "no note",
+}
+"""How far a note is."""
 
 MARKS = {
     "relevant": "relevant",
@@ -79,6 +90,18 @@ def failure_class(name: str) -> str:
     if name.startswith("lost_at_"):
         return f"lost at {name.removeprefix('lost_at_')}"
     return FAILURE_CLASSES.get(name, name.replace("_", " "))
+
+
+def note_state(name: str) -> str:
+    """The state of a note in words."""
+    return NOTE_STATES.get(name, name.replace("_", " "))
+
+
+def class_of(phrase: str) -> str:
+    """The failure class that is put so."""
+    if phrase.startswith("lost at "):
+        return f"lost_at_{phrase.removeprefix('lost at ')}"
+    return next((name for name, said in FAILURE_CLASSES.items() if said == phrase), phrase.replace(" ", "_"))
 
 
 def failure_phrase(name: str) -> str:

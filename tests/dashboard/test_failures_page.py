@@ -51,7 +51,7 @@ def test_what_must_pass_stands_first(open_page: Any, three: Store) -> None:
 def test_one_cause(open_page: Any, ask: Any, three: Store) -> None:
     at = open_page(three, "failures", run="first", cause=["below the cutoff"])
     assert listed(at)["query_id"].tolist() == ["below"]
-    assert "1 query with the cause below the cutoff" in texts(at)
+    assert "1 query — cause: below the cutoff" in texts(at)
     assert len(at.get("vega_lite_chart")) == 1
 
 

@@ -1,0 +1,107 @@
+"""Scores of answers beside retrieval: how they fare where the evidence was complete, partial or missing."""
+
+from __future__ import annotations
+
+import altair as alt
+import pyarrow as pa
+import streamlit as st
+
+from panels import chart_style, words
+from panels.filters import Filters
+from panels.question import Question
+from panels.store_access import Row
+
+EVIDENCE = ("complete", "partial", "missing", "no answer")
+
+# As in the view answers_by_evidence, for the queries under the filters.
+ANSWERS = """
+select answer_scores.run, answer_scores.name,
+       case when scores.num_relevant = 0 then 'no answer' when scores.complete = 1 then 'complete'
+            when scores.hit = 1 then 'partial' else 'missing' end as evidence,
+       count(*) as n, avg(answer_scores.value) as mean, median(answer_scores.value) as median,
+       min(answer_scores.value) as lowest, max(answer_scores.value) as highest
+from answer_scores
+join query_scores as scores on scores.run = answer_scores.run and scores.query_id = answer_scores.query_id
+{join}
+where list_contains($runs, answer_scores.run) and scores.label_set = $label_set and scores.k = $k
+group by answer_scores.run, answer_scores.name, evidence
+order by answer_scores.name, list_position(['complete', 'partial', 'missing', 'no answer'], evidence),
+         answer_scores.run <> $run
+"""
+
+
+def question(filters: Filters) -> Question:
+    """The scores of the run's answers, and of the one held against it, by what evidence there was."""
+    runs = tuple(run for run in (filters.run, filters.against) if run)
+    return Question(ANSWERS.format(join=filters.join_queries("scores")), filters.values() | {"runs": runs})
+
+
+def sentence(rows: list[Row], run: str) -> str:
+    """Where answers are good without evidence, or bad in spite of it, as Markdown."""
+    mine = [row for row in rows if row["run"] == run]
+    if not mine:
+        return f"{words.quoted(run)} brings no scores of its answers."
+    name = mine[0]["name"]
+    means = {row["evidence"]: row for row in mine if row["name"] == name}
+    parts = [
+        f"{words.number(row['mean'])} where the evidence is {kind} (n = {row['n']:,})"
+        if kind != "no answer"
+        else f"{words.number(row['mean'])} where nothing answers (n = {row['n']:,})"
+        for kind in EVIDENCE
+        if (row := means.get(kind))
+    ]
+    return f"Mean {words.quoted(name)}: {', '.join(parts)}."
+
+
+def chart(frame: pa.Table, name: str, runs: list[str]) -> chart_style.LayerChart:
+    """One score: a bar for each kind of evidence and run, with its mean and n."""
+    rows = [row for row in frame.to_pylist() if row["name"] == name]
+    shown = pa.Table.from_pylist(rows, schema=frame.schema)
+    colours = [chart_style.CANDIDATE, chart_style.BASELINE][: len(runs)]
+    kinds = [kind for kind in EVIDENCE if any(row["evidence"] == kind for row in rows)]
+    y = alt.Y("evidence:N", sort=kinds, title="evidence", axis=alt.Axis(ticks=False))
+    offset = alt.YOffset("run:N", sort=runs)
+    x = alt.X("mean:Q", title=f"mean {name}", axis=alt.Axis(tickCount=5))
+    tooltip = [
+        alt.Tooltip("run:N", title="run"),
+        alt.Tooltip("evidence:N", title="evidence"),
+        alt.Tooltip("mean:Q", title="mean", format=".3f"),
+        alt.Tooltip("median:Q", title="median", format=".3f"),
+        alt.Tooltip("lowest:Q", title="lowest", format=".3f"),
+        alt.Tooltip("highest:Q", title="highest", format=".3f"),
+        alt.Tooltip("n:Q", title="n"),
+    ]
+    base = chart_style.Chart(shown).encode(x=x, y=y, yOffset=offset, tooltip=tooltip)
+    bars = base.mark_bar(height={"band": 0.8}).encode(
+        color=alt.Color("run:N", scale=alt.Scale(domain=runs, range=colours), legend=None)
+    )
+    text = (
+        base.transform_calculate(says="format(datum.mean, '.3f') + '  n = ' + format(datum.n, ',')")
+        .mark_text(align="left", dx=5)
+        .encode(text="says:N")
+    )
+    return chart_style.LayerChart(
+        layer=[bars, text],
+        title=alt.TitleParams(words.clipped(name, 50)),
+        **chart_style.look(height=30 * len(kinds) * len(runs) + 90),
+    )
+
+
+def alt_text(frame: pa.Table, name: str) -> str:
+    """The chart in a sentence."""
+    parts = [
+        f"{row['run']}, {row['evidence']} {words.number(row['mean'])} (n = {row['n']})"
+        for row in frame.to_pylist()
+        if row["name"] == name
+    ]
+    return f"Mean {name} by evidence: {'; '.join(parts)}."
+
+
+def show(frame: pa.Table, filters: Filters) -> None:
+    """A chart for each score."""
+    rows = frame.to_pylist()
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    runs = [run for run in (filters.run, filters.against) if any(row["run"] == run for row in rows)]
+    with st.grid(2 if len(names) > 1 else 1, min_column_width=360):
+        for name in names:
+            st.altair_chart(chart(frame, name, runs), alt=alt_text(frame, name), key=f"answers_{name}")
