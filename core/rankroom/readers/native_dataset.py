@@ -121,6 +121,9 @@ def read_dataset(
     if not folder.is_dir():
         report.fault(Fault(str(folder), "not_a_folder", "expected a folder that holds a dataset.toml"))
         return None
+    if not (folder / "dataset.toml").is_file():
+        report.fault(Fault(str(folder), "no_dataset_toml", _no_dataset_toml(folder)))
+        return None
     before = report.num_faults
     con.execute(sql("readers/native_dataset_tables.sql"))
     form = read_toml(folder / "dataset.toml", DatasetForm, report)
@@ -139,6 +142,17 @@ def read_dataset(
     if files.labels and files.documents:
         _doubt_missing_documents(con, dataset, str(files.labels), report)
     return dataset
+
+
+def _no_dataset_toml(folder: Path) -> str:
+    """What to do about a folder that is not in the native form, or not the one that was meant."""
+    inner = sorted(path.parent.name for path in folder.glob("*/dataset.toml"))
+    if inner:
+        return f"there is no dataset.toml in this folder; there is one in {inner[0]} inside it: give that"
+    return (
+        'a folder in the native form holds a dataset.toml, with at least a line name = "..."; this has none.'
+        " Runs and qrels in TREC form are given as files, with --dataset and --labels"
+    )
 
 
 def collection_of(form: CollectionForm, default: Collection) -> Collection:
@@ -184,6 +198,12 @@ def _read_queries(con: duckdb.DuckDBPyConnection, path: Path, report: Report) ->
     queries = _plural(silent, "query has", "queries have")
     sentence = f"{silent:,} {queries} no text: pages will show the id only"
     report.doubt(file, "query_without_text", silent, sentence)
+    for attribute, queries_with, meant in con.execute(sql("readers/native_misspelt.sql")).fetchall():
+        queries = _plural(queries_with, "query has", "queries have")
+        sentence = (
+            f"{queries_with:,} {queries} a field {attribute!r}, taken as an attribute: is {meant} meant?"
+        )
+        report.doubt(file, "field_perhaps_misspelt", queries_with, sentence)
     return True
 
 

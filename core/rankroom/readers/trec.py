@@ -297,6 +297,22 @@ def _malformed(
     return Fault(file, "malformed_line", expected, line, value=clip(text, 200))
 
 
+def _other_kind(faults: list[Fault], forms: dict[int, Form]) -> str | None:
+    """What a file is, none of whose lines is as expected, if the first ones all look like the same thing."""
+    if any(fault.kind != "malformed_line" for fault in faults):
+        return None
+    lines = [fault.value or "" for fault in faults]
+    wanted, other = ("a run", "labels (qrels)") if forms is RUN_FORMS else ("labels (qrels)", "a run")
+    if all(line.startswith("{") for line in lines):
+        return f"{wanted} in TREC form was expected; these are JSON lines, which stand in a native folder"
+    widths = {len(_fields(line)) for line in lines}
+    others = QRELS_FORMS if forms is RUN_FORMS else RUN_FORMS
+    if len(widths) != 1 or not widths <= others.keys() - forms.keys():
+        return None
+    expected, found = next(iter(forms.values())).words, others[widths.pop()].words
+    return f"{wanted} was expected, with columns as {expected}; every line looks like one of {other}: {found}"
+
+
 class _Parse:
     """The exact reader: takes a file piece by piece into a table, and spells out the first faults."""
 
@@ -326,6 +342,9 @@ class _Parse:
             report.fault(empty_file(self.file))
             return None
         self.total = _count(self.con, f"{self.table} where problem <> 0")
+        if self.total == _count(self.con, self.table) and (other := _other_kind(self.faults, self.forms)):
+            self.total = 1
+            self.faults = [Fault(self.file, "wrong_kind", other)]
         return self.faults
 
     def _take(self, lines_before: int, text: str) -> None:

@@ -255,10 +255,18 @@ def test_all_files_are_looked_at_even_if_the_first_has_faults(room: Room) -> Non
 
 
 def test_missing_files(room: Room, tmp_path: Path) -> None:
-    for name in ("dataset.toml", "queries.jsonl", "labels.jsonl"):
+    for name in ("queries.jsonl", "labels.jsonl"):
         room.remove(name)
     assert room.dataset() is None
-    assert [fault.kind for fault in room.report.faults] == ["file_not_found", "missing_file", "missing_file"]
+    assert [fault.kind for fault in room.report.faults] == ["missing_file", "missing_file"]
+    bare, above = Report(), Report()
+    room.remove("dataset.toml")
+    assert read_dataset(room.con, room.path, bare) is None
+    room.write("inner/dataset.toml", "")
+    assert read_dataset(room.con, room.path, above) is None
+    assert [fault.kind for fault in bare.faults + above.faults] == ["no_dataset_toml"] * 2
+    assert 'with at least a line name = "..."' in bare.sentence()
+    assert "there is one in inner inside it" in above.sentence()
     other = Report()
     assert read_dataset(room.con, tmp_path / "nowhere", other) is None
     assert [fault.kind for fault in other.faults] == ["not_a_folder"]
@@ -516,6 +524,22 @@ def test_queries_without_text_are_counted(room: Room) -> None:
     room.write("queries.jsonl", jsonl({"query_id": "q1"}, {"query_id": "q2", "text": "t"}))
     assert room.dataset()
     assert room.doubts() == {"query_without_text": 1}
+
+
+def test_a_field_that_is_nearly_a_known_one_is_an_attribute_and_said(room: Room) -> None:
+    queries = [
+        {"query_id": "q1", "text": "?", "langauge": "en", "Category": "c", "spilt": "dev", "channel": "x"},
+        {"query_id": "q2", "text": "?", "langauge": "en", "category": "d", "categoy": "said already"},
+    ]
+    room.write("queries.jsonl", jsonl(*queries))
+    room.write("labels.jsonl", jsonl({"query_id": "q1", "doc_id": "a", "grade": 1}))
+    assert room.dataset()
+    said = [doubt.sentence for doubt in room.report.doubts if doubt.kind == "field_perhaps_misspelt"]
+    assert said == [
+        "2 queries have a field 'langauge', taken as an attribute: is language meant?",
+        "1 query has a field 'Category', taken as an attribute: is category meant?",
+        "1 query has a field 'spilt', taken as an attribute: is split meant?",
+    ]
 
 
 # ---- labels

@@ -234,11 +234,24 @@ def test_the_form_of_the_file_is_that_of_most_lines(con, tmp_path, way):
 
 
 def test_labels_given_as_a_run_and_the_other_way(con, tmp_path, way):
-    _, report, _ = run(con, write(tmp_path, "q 0 a 1\n"))
-    assert "is the file labels (qrels), and not a run?" in report.sentence()
+    qrels, trec = "q 0 a 1\n" * 50, "q Q0 a 1 0.5 t\n" * 50
+    for content, looks in (
+        (qrels, "looks like one of labels (qrels)"),
+        ('{"query_id": "q"}\n' * 50, "JSON lines"),
+    ):
+        _, report, _ = run(con, write(tmp_path, content))
+        assert (report.num_faults, report.faults[0].kind) == (1, "wrong_kind")
+        assert looks in report.sentence()
     report = Report()
-    read_qrels(con, write(tmp_path, "q Q0 a 1 0.5 t\n"), "labels", report)
-    assert "is the file a run, and not labels?" in report.sentence()
+    read_qrels(con, write(tmp_path, trec), "labels", report)
+    assert (report.num_faults, report.faults[0].kind) == (1, "wrong_kind")
+    assert "looks like one of a run: query Q0 document rank score tag" in report.sentence()
+
+
+def test_a_few_lines_of_labels_in_a_run(con, tmp_path, way):
+    _, report, _ = run(con, write(tmp_path, "q Q0 a 1 0.5 t\nq 0 a 1\n"))
+    assert faults(report) == [("malformed_line", 2)]
+    assert "is the file labels (qrels), and not a run?" in report.sentence()
 
 
 def test_long_values_are_clipped(con, tmp_path, way):
