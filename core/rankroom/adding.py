@@ -290,12 +290,32 @@ class Adding:
         con.execute("update runs set content_hash = $hash where run = $run", {"hash": hashed, "run": run})
         state = self.known.state_of_run(run, hashed, label_set)
         if state is None:
-            self.report.fault(run_name_taken(facts.file, run))
+            self.report.fault(self._name_taken(facts, kept_depth))
             return
         scoring.score_run(con, run, label_set, keep=kept_depth, depth=None, known_ranks=facts.known_ranks)
         self._check("run", facts.file)
         self._keep_doubts(run, "run")
         self.runs.append(AddedRun(run, facts.file, state, facts.num_rows, kept_depth))
+
+    def _name_taken(self, facts: RunFacts, kept_depth: int | None) -> Fault:
+        """What is wrong with a run whose name the store has: another, or another part of it is kept."""
+        with self.store.read() as stored:
+            there = stored.execute(
+                "select kept_depth, num_rows from runs where run = $run", {"run": facts.run}
+            ).fetchall()
+        if not there or there[0][1] != facts.num_rows or there[0][0] == kept_depth:
+            return run_name_taken(facts.file, facts.run)
+        depth = there[0][0]
+        kept = "every result" if depth is None else f"the first {depth:,} results of each ranking"
+        again = "without --keep" if depth is None else f"with --keep {depth}"
+        return Fault(
+            facts.file,
+            "run_kept_otherwise",
+            f"the store has a run of this name with as many results, and keeps {kept} of it: {again} it shows"
+            " whether this is the same; to keep another part of it, `rankroom remove` it and add it again",
+            field="run",
+            value=facts.run,
+        )
 
     def _check_baselines(self) -> None:
         """A baseline may come later, but it may also be misspelt."""

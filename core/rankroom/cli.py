@@ -560,7 +560,7 @@ def rescore(
     """
     from rankroom.rescore import rescore as score_again
     from rankroom.store import Store
-    from rankroom.terminal import print_json, say, working
+    from rankroom.terminal import print_json, say, warn, working
 
     with working() as progress:
         done = score_again(
@@ -572,6 +572,8 @@ def rescore(
         label_sets = ", ".join(sorted({one.label_set for one in done}))
         count = len({one.run for one in done})
         say(f"scored {count:,} {'run' if count == 1 else 'runs'} under {label_sets}")
+        if runs and {one.run for one in done} - {*runs}:
+            warn("a cutoff is one for the whole store: every run was scored, not only those named")
     else:
         say(f"{store} has no runs to score")
 

@@ -91,6 +91,16 @@ def test_other_content_under_the_same_name_is_refused(room: Store, tmp_path: Pat
     assert contents(room) == before
 
 
+def test_the_same_file_with_another_keep_is_told_what_is_kept(room: Store, tmp_path: Path) -> None:
+    long = {"long": {"q1": [f"d{at}" for at in range(120)]}}
+    add_small(room, tmp_path, LABELS, long)
+    before = contents(room)
+    faults = refused(add_small, room, tmp_path, LABELS, long, options=Options(keep=100))
+    assert list(faults) == ["run_kept_otherwise"]
+    assert "keeps every result of it: without --keep it shows whether" in faults["run_kept_otherwise"]
+    assert contents(room) == before
+
+
 def test_under_another_name_it_is_taken(room: Store, tmp_path: Path) -> None:
     (added,) = add_trec(
         room,

@@ -557,6 +557,7 @@ def test_rescore(rankroom: Run, tmp_path: Path) -> None:
     ended = rankroom("add", "--dataset", "small", "--revision", "2", "--labels", "new.txt")
     assert "2 runs have no scores under small@2 yet (a, b): `rankroom rescore" in ended.out
     done = rankroom("rescore", "-k", 7, "--json").json
+    assert "one for the whole store: every run was scored" in rankroom("rescore", "a", "-k", 9).err
     assert {(one["run"], one["label_set"]) for one in done} == {
         (run, label_set) for run in "ab" for label_set in ("small@1", "small@2")
     }
