@@ -7,7 +7,6 @@ from pathlib import Path
 
 from rankroom.add import Added, LabelsFile, Progress, add_folder
 from rankroom.errors import UsageError
-from rankroom.known import Known
 from rankroom.names import versioned
 from rankroom.resources import folder
 from rankroom.store import Store
@@ -23,12 +22,12 @@ def samples() -> dict[str, Path]:
 def fill(store: Store, progress: Progress | None = None) -> list[Added]:
     """Add every sample data set to a store that holds nothing else."""
     there = samples()
-    if own := sorted(_data_sets(store) - there.keys()):
+    if own := sorted(_stored(store, "name", "query_sets") - there.keys()):
         raise UsageError(
             f"{store.path} holds data of your own ({own[0]}): `rankroom demo --store demo.duckdb` keeps the"
             " sample apart, `rankroom serve` shows yours"
         )
-    known = Known.of_store(store).parts["label_set"]
+    known = _stored(store, "label_set", "label_sets")
     added = []
     for name, sample in there.items():
         # First, so that the folder's own labels come last and are current.
@@ -50,9 +49,10 @@ def _name(file: Path) -> str:
     return str(tomllib.loads(file.read_text(encoding="utf-8"))["name"])
 
 
-def _data_sets(store: Store) -> set[str]:
+def _stored(store: Store, column: str, table: str) -> set[str]:
+    """The names in one column of a table of the store."""
     if not store.exists():
         return set()
     store.migrate()
     with store.read() as con:
-        return {name for (name,) in con.execute("select distinct name from query_sets").fetchall()}
+        return {name for (name,) in con.execute(f"select distinct {column} from {table}").fetchall()}
