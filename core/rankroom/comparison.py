@@ -115,9 +115,16 @@ class Comparison:
         """One metric; a KeyError where there is none of this name, or nothing was compared."""
         return {one.metric: one for one in self.metrics}[name]
 
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        from rankroom.verdict_words import verdict
+
+        return verdict(self)
+
     def as_dict(self) -> dict[str, Any]:
         """The same for JSON."""
-        found = asdict(self)
+        found: dict[str, Any] = {"sentence": self.sentence} | asdict(self)
         found["metrics"] = [_as_dict(one) for one in self.metrics]
         found["slices"] = [{"slice": one.slice, **_as_dict(one), "thin": one.thin} for one in self.slices]
         return found

@@ -30,6 +30,7 @@ from rankroom.store import WRITE_WAIT, Store
 from rankroom.stored_dataset import StoredDataset, copy_from_store, find_dataset, take_dataset
 
 if TYPE_CHECKING:
+    from rankroom.comparison import Comparison
     from rankroom.evaluating import Retriever
     from rankroom.signals.finding import Finding
 
@@ -227,11 +228,38 @@ class Room:
             "from failures where run = $run and k = $k order by class, query_id", {"run": run, "k": k}
         )
 
-    def compare(self, baseline: str, candidate: str, k: int = 5) -> pa.Table:
-        """Each metric of two runs at k: both means, the difference, wins, ties and losses."""
-        self._check(k, baseline, candidate)
-        return self.sql(
-            "from run_comparison($base, $cand, $k)", {"base": baseline, "cand": candidate, "k": k}
+    def compare(
+        self,
+        baseline: str,
+        candidate: str,
+        k: int = 5,
+        *,
+        by: str | Sequence[str] = (),
+        split: str = "all",
+        label_set: str | None = None,
+        stage: str = "final",
+        common: bool = False,
+        thresholds: str | Path | None = None,
+    ) -> Comparison:
+        """A run compared with a baseline at k: `.sentence` says it in words, `.metrics` in numbers.
+
+        `by` slices by up to three of category, language, must_pass, tag or an attribute. Runs not alike
+        have `.reasons` and no metrics; `common=True` compares what they share. `thresholds` is a TOML file.
+        """
+        from rankroom.stored_comparison import compare_stored
+        from rankroom.thresholds import read_thresholds
+
+        return compare_stored(
+            self.store,
+            baseline,
+            candidate,
+            k=k,
+            by=[by] if isinstance(by, str) else by,
+            split=split,
+            label_set=label_set,
+            stage=stage,
+            common=common,
+            thresholds=read_thresholds(thresholds),
         )
 
     def signals(

@@ -349,8 +349,11 @@ def test_tables_of_results(made: Path) -> None:
     assert scores["query_id"].to_pylist() == ["q1", "q2", "q3"]
     assert scores["first_relevant_rank"].to_pylist() == [2, 2, None]
     assert room.failures("bm25", k=1)["query_id"].to_pylist() == ["q1", "q2"]
-    compared = room.compare("bm25", "dense", k=1)
-    assert next(row for row in compared.to_pylist() if row["metric"] == "hit")["wins"] == 2
+    assert room.compare("bm25", "dense", k=1).metric("hit").wins == 2
+    assert [one.slice for one in room.compare("bm25", "dense", by="category").slices] == [
+        {"category": "comparison"},
+        {"category": "how_to"},
+    ]
     assert room.scores("dense").to_pandas().ndcg.max() == 1.0
 
 
