@@ -28,7 +28,19 @@ from rankroom.store import Store
 from small_stores import add_small, ask, write_folder, write_qrels, write_run
 
 EXAMPLE = folder("sample_runs") / "documentation_example"
-COMMANDS = ("demo", "add", "list", "show", "sql", "rescore", "remove", "export", "migrate", "serve")
+COMMANDS = (
+    "demo",
+    "add",
+    "list",
+    "show",
+    "compare",
+    "sql",
+    "rescore",
+    "remove",
+    "export",
+    "migrate",
+    "serve",
+)
 CORE = Path(__file__).parents[2] / "core"
 PATIENCE = 60.0
 
