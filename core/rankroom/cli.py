@@ -343,14 +343,16 @@ def compare(
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", metavar="NAME", help="Of the slices. Can be given again.  [default: ndcg]"),
+        typer.Option(
+            "--metric", metavar="NAME", help="The metric of the slices. Can be given again.  [default: ndcg]"
+        ),
     ] = None,
     split: Annotated[
         str, typer.Option("--split", metavar="NAME", help="Only the queries of this split.")
     ] = "all",
     labels: Annotated[
         str | None,
-        typer.Option("--labels", metavar="NAME@R", help="The labels.  [default: the newest]"),
+        typer.Option("--labels", metavar="LABELS", help="As NAME@REVISION.  [default: the newest]"),
     ] = None,
     stage: Annotated[str, typer.Option("--stage", help="The stage of the pipeline.")] = "final",
     common: Annotated[
@@ -362,10 +364,11 @@ def compare(
         bool, typer.Option("--markdown", help="Markdown, to paste into a pull request.")
     ] = False,
 ) -> None:
-    """Compare a run with a baseline, and say whether the difference can be told from chance.
+    """Compare a run with a baseline: a verdict and its numbers.
 
-    Only like with like: runs of other queries, labels or collections end with exit code 5 and the reason;
-    --common then compares what they share.
+    Says whether the difference can be told from chance, and what it is made of. Only like with like: runs of
+    other queries, labels or collections end with exit code 5 and the reason; --common then compares what they
+    share.
     """
     from rankroom.comparison_report import markdown as as_markdown
     from rankroom.store import Store
@@ -409,7 +412,7 @@ def signals(
     ] = "all",
     labels: Annotated[
         str | None,
-        typer.Option("--labels", metavar="NAME@R", help="The labels.  [default: the newest]"),
+        typer.Option("--labels", metavar="LABELS", help="As NAME@REVISION.  [default: the newest]"),
     ] = None,
     held_out: Annotated[
         bool, typer.Option("--held-out", help="Also hold the split dev against the others.")
