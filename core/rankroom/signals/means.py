@@ -193,7 +193,7 @@ def _disagrees(pair: Pair, metric: str, cutoffs: Sequence[int]) -> Said | None:
         return None
     samples = [Sample(metric, pair.by_cutoff[k].query_ids, *pair.by_cutoff[k].of(metric)) for k in cutoffs]
     tests = dict(zip(cutoffs, family(samples), strict=True))
-    up, down = _clearest(tests, 1), _clearest(tests, -1)
+    up, down = _clearest(tests, 1, pair.k), _clearest(tests, -1, pair.k)
     sure = opposed(tests[up], tests[down], pair.limits)
     if not sure:
         return None
@@ -213,10 +213,10 @@ def _disagrees(pair: Pair, metric: str, cutoffs: Sequence[int]) -> Said | None:
     )
 
 
-def _clearest(tests: dict[int, Test], sign: int) -> int:
-    """The cutoff at which a change in this direction is clearest."""
+def _clearest(tests: dict[int, Test], sign: int, asked: int) -> int:
+    """The cutoff at which a change in this direction is clearest; of several, the one that was asked for."""
     same = {k: one for k, one in tests.items() if (one.difference or 0.0) * sign > 0}
-    return min(same, key=lambda k: (same[k].p or 0.0, -abs(same[k].difference or 0.0), k))
+    return min(same, key=lambda k: (same[k].p or 0.0, -abs(same[k].difference or 0.0), k != asked, k))
 
 
 def _of(moves: Sequence[Move], kind: str) -> list[Move]:
