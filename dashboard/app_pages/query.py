@@ -23,7 +23,7 @@ filters = sidebar.current()
 if not filters.run:
     run_notes.no_scored_run(filters)
 query_id = st.query_params.get("query", "")
-layout.heading("Query", filters, run=filters.run)
+layout.heading("Query", filters, f"against {filters.against}" if filters.against else "", filters.run)
 sidebar.say_unknown_run(filters.run)
 
 about_question = query_facts.about(filters, query_id)

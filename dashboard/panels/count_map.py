@@ -15,13 +15,27 @@ CELL = "cell"
 
 ROW_HEIGHT = 38
 
+FILLS = {
+    "better": ((220, 233, 250), (111, 163, 226)),
+    "worse": ((248, 228, 211), (229, 146, 73)),
+    "other": ((226, 230, 236), (148, 160, 178)),
+}
+"""From few to many: light enough for black numbers in both themes."""
+
+
+def fill(kind: str, share: float) -> str:
+    """The colour of a cell: its hue says the meaning, its depth how many queries there are beside the most."""
+    low, high = FILLS[kind]
+    part = max(0.0, min(1.0, share)) ** 0.5
+    return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in zip(low, high, strict=True))
+
 
 def chart(
     frame: pa.Table, titles: tuple[str, str], rows: list[str], columns: list[str], tooltip: str
 ) -> chart_style.LayerChart:
-    """A cell for each row of the frame, with `row`, `column`, `queries`, `note` and its meaning, `kind`."""
+    """A cell for each row of the frame, with `row`, `column`, `queries`, `note`, `kind`."""
     most = pc.max(frame.column("queries")).as_py() or 1
-    turned = sum(map(len, columns)) > 90 or max(map(len, columns), default=0) > 22
+    turned = sum(map(len, columns)) > 55 or max(map(len, columns), default=0) > 22
     x = alt.X(
         "column:N",
         sort=columns,
@@ -51,25 +65,15 @@ def chart(
         alt.Tooltip("note:N", title=tooltip),
     ]
     click = alt.selection_point(name=CELL, fields=["row", "column"], on="click", toggle=False)
-    meanings = {
-        "better": chart_style.BETTER,
-        "worse": chart_style.WORSE,
-        "other": chart_style.BASELINE,
-    }
-    base = chart_style.Chart(frame).encode(x=x, y=y, tooltip=shown)
+    fills = [fill(row["kind"], row["queries"] / most) for row in frame.to_pylist()]
+    base = chart_style.Chart(frame.append_column("fill", pa.array(fills, pa.string())))
+    base = base.encode(x=x, y=y, tooltip=shown)
     cells = (
         base.mark_rect(cursor="pointer", cornerRadius=2)
-        .encode(
-            color=alt.Color(
-                "kind:N", scale=alt.Scale(domain=list(meanings), range=list(meanings.values())), legend=None
-            ),
-            opacity=alt.Opacity(
-                "queries:Q", scale=alt.Scale(type="sqrt", domain=[0, most], range=[0.08, 0.5]), legend=None
-            ),
-        )
+        .encode(color=alt.Color("fill:N", scale=None))
         .add_params(click)
     )
-    number = base.mark_text(fontSize=13, fontWeight=600, cursor="pointer").encode(
+    number = base.mark_text(fontSize=13, fontWeight=600, cursor="pointer", color="#000000").encode(
         text=alt.Text("queries:Q", format=",d")
     )
     height = ROW_HEIGHT * len(rows) + (120 if turned else 60)

@@ -1,4 +1,4 @@
-"""The views above the list of failures: causes, changes, stages, abstention, answers; only the open one asks."""
+"""The views above the list of failures: causes, changes, stages, abstention, answers; one is open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form that adds a note to a query. A short child process writes it: the dashboard only reads the store."""
+"""The form that adds a note to a query. A short child process writes it: pages only read the store."""
 
 from __future__ import annotations
 

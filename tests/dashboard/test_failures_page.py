@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 import worlds
+from rankroom.add import add_folder
+from rankroom.annotations import Note, annotate
 from rankroom.store import Store
 from test_runs_page import texts
 
@@ -139,3 +143,120 @@ def test_two_hundred_runs(open_page: Any, many: Store) -> None:
     assert not at.exception
     assert len(at.selectbox(key="run").options) == 201
     assert "`run 150` fails" in at.markdown[0].value
+
+
+def ids(at: Any) -> set[str]:
+    return set(listed(at)["query_id"])
+
+
+def test_which_cause_turned_into_which(open_page: Any, ask: Any, three: Store) -> None:
+    at = open_page(three, "failures", run="second", against="first", view="What changed")
+    assert not at.exception
+    cells = ask(
+        three,
+        "select baseline_class, candidate_class, count(*) from failure_changes('first', 'second', 5)"
+        " join queries using (query_id) where split = 'dev' and change <> 'passes' group by all",
+    )
+    mended = sum(queries for _, now, queries in cells if now == "not failing")
+    assert f"{mended} queries no longer fail, 0 newly fail" in texts(at)
+    assert mended > 3
+
+
+def test_a_cell_opens_its_queries(open_page: Any, three: Store) -> None:
+    at = open_page(
+        three, "failures", run="second", against="first", cause=["does not fail"], was=["returned nothing"]
+    )
+    assert listed(at)[["query_id", "was"]].values.tolist() == [["nothing", "returned nothing"]]
+    at = open_page(three, "failures", run="first", against="second", was=["does not fail"])
+    assert {"nothing", "absent", "broken"} <= ids(at)
+    assert "partial" not in ids(at)
+    at.button(key="list_all").click().run()
+    assert "partial" in ids(at)
+    at = open_page(three, "query", run="first", against="second", was=["does not fail"], query="nothing")
+    assert re.search(r"Failure \d of 6", texts(at))
+
+
+def test_the_matrix_narrows_the_list(open_page: Any, three: Store) -> None:
+    from panels import class_changes
+
+    at = open_page(three, "failures", run="first", against="second")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(class_changes.st, "session_state", {})
+        class_changes.choose("does not fail", "lost at final")
+        assert class_changes.st.session_state == {"was": ["not failing"], "cause": ["lost_at_final"]}
+        class_changes.choose(None, None)
+        assert class_changes.st.session_state == {"was": [], "cause": []}
+    assert at.multiselect(key="was").value == []
+
+
+def test_by_slice(open_page: Any, ask: Any, three: Store) -> None:
+    at = open_page(three, "failures", run="first", by="category")
+    assert not at.exception
+    rows = ask(three, at.code[0].value)
+    assert ("below_cutoff", "factual", 1, 3) in rows
+    assert ("partial_evidence", "how_to", 1, 3) in rows
+    assert sum(queries for _, _, queries, _ in rows) == 10
+    assert "Failing queries of first by cause and category" in at.get("vega_lite_chart")[0].proto.alt
+
+
+def test_the_funnel(open_page: Any, ask: Any, staged: Store) -> None:
+    at = open_page(staged, "failures", view="Stages", split="all")
+    assert not at.exception
+    rows = ask(staged, "select stage, passed_on, lost from stage_funnel where k = 5 order by position")
+    said = "; ".join(f"{stage} passes on {kept} and loses {lost}" for stage, kept, lost in rows)
+    assert said in at.get("vega_lite_chart")[0].proto.alt
+    means = at.dataframe[0].value
+    scores = ask(
+        staged,
+        "select stage, recall from run_summary_all where k = 5 and split = 'all' order by stage",
+    )
+    assert list(zip(means["stage"], means["recall"], strict=True)) == [
+        (stage, pytest.approx(recall)) for stage, recall in scores
+    ]
+
+
+def test_a_loss_opens_its_queries(open_page: Any, ask: Any, staged: Store) -> None:
+    at = open_page(staged, "failures", lost=["final"])
+    lost = ask(
+        staged,
+        "select distinct query_id from lost_evidence join queries using (query_id)"
+        " where k = 5 and stage = 'final' and split = 'dev'",
+    )
+    assert ids(at) == {query for (query,) in lost}
+    assert "evidence lost at `final`" in texts(at)
+
+
+def test_abstention_stands_apart(open_page: Any, three: Store) -> None:
+    at = open_page(three, "failures", run="first", view="Abstention")
+    assert "`first` declines 0 of 2 queries that nothing answers, and declines 1 of 10" in texts(at)
+    assert "Neither counts in recall" in texts(at)
+    at.button(key="list_forbidden_only").click().run()
+    assert at.dataframe[1].value["query_id"].tolist() == ["closed"]
+
+
+def test_answers_by_evidence(open_page: Any, ask: Any, tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    lines = [dict(line) for line in worlds.RUNS["second"]]
+    for at_line, line in enumerate(lines):
+        line["answer_scores"] = {"faithful": at_line / 20}
+    add_folder(store, worlds.write_folder(tmp_path / "native", {"second": lines}))
+    at = open_page(store, "failures", view="Answers", split="all")
+    assert not at.exception
+    rows = ask(store, "select evidence, mean, num_answers from answers_by_evidence where k = 5")
+    assert {kind for kind, _, _ in rows} >= {"complete", "partial", "missing", "no_answer"}
+    for kind, mean, n in rows:
+        said = "nothing answers" if kind == "no_answer" else f"the evidence is {kind}"
+        assert f"{mean:.3f} where {said} (n = {n})" in texts(at)
+
+
+def test_what_was_noted_and_is_fixed_since(open_page: Any, fresh: Store, tmp_path: Path) -> None:
+    annotate(fresh, Note("nothing", "Noor", dataset="handbook", state="explained", cause="an empty index"))
+    annotate(fresh, Note("below", "Noor", dataset="handbook", state="explained", cause="a long text"))
+    lines = [line for line in worlds.RUNS["second"] if line["query_id"] != "below"]
+    add_folder(fresh, worlds.write_folder(tmp_path / "native", {"later": lines}))
+    at = open_page(fresh, "failures", run="later")
+    assert not at.exception
+    frame = listed(at).set_index("query_id")
+    assert frame.loc["below", "note"] == "still failing, explained by a long text"
+    assert at.dataframe[1].value["query_id"].tolist() == ["nothing"]
+    assert "Noted, and fixed since" in [title.value for title in at.subheader]

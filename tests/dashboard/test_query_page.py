@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -155,3 +156,109 @@ def test_long_texts_open_on_demand(open_page: Any, three: Store) -> None:
 def test_how_much_of_the_list(open_page: Any, many: Store) -> None:
     at = open_page(many, "query", query="found", depth="10")
     assert len(marks(lists(at)["Ranked list"])) == 10
+
+
+def bodies(at: Any) -> list[str]:
+    return [element.proto.body.split("</style>")[-1] for element in at.get("html")]
+
+
+def columns(at: Any) -> dict[str, list[tuple[str, str, str]]]:
+    """The rankings that stand side by side: mark, rank and move of each document, by run."""
+    (body,) = (one for one in bodies(at) if 'class="rr-sides"' in one)
+    found = {}
+    for part in body.split('aria-label="Ranking of ')[1:]:
+        rows = re.findall(
+            r'class="rr-row (\w+)[^"]*".*?class="rr-rank">(\d+)<.*?class="rr-move[^"]*">([^<]*)<', part
+        )
+        found[html.unescape(part.split('"')[0])] = rows
+    return found
+
+
+def test_runs_side_by_side_with_what_moved(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="second", query="below", against="first")
+    assert not at.exception
+    beside = columns(at)
+    assert list(beside) == ["first", "second"]
+    assert beside["second"][0] == ("relevant", "1", "▲ from 7")
+    assert beside["second"][1] == ("unlabelled", "2", "▼ from 1")
+    assert beside["first"][6] == ("relevant", "7", "→ 1")
+    assert beside["first"][9] == ("unlabelled", "10", "→ gone")
+    assert "1 relevant document entered the first 5, 0 left, 0 stayed" in texts(at)
+    assert "against first" in texts(at)
+
+
+def test_more_runs_beside_it(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="second", query=worlds.EVIL, against="first", beside=[worlds.EVIL])
+    beside = columns(at)
+    assert list(beside) == ["first", "second", worlds.EVIL]
+    assert [move for _, _, move in beside["first"]] == [""] * 10
+    assert beside["second"] == [("relevant", "1", "▲ from 3")]
+    at = open_page(three, "query", run="first", query="absent", against="second")
+    assert "the run left this query out" in texts(at)
+
+
+def test_a_leak_is_marked_side_by_side(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="first", query="secret", against="second")
+    assert columns(at)["first"][0][:2] == ("forbidden", "1")
+    assert "🔒" in texts(at)
+
+
+def test_the_way_through_the_stages(open_page: Any, staged: Store) -> None:
+    at = open_page(staged, "query", query="lost")
+    assert "`final` lost `d4`" in texts(at)
+    cells = re.findall(r'<td class="(\w+)">', texts(at))
+    assert cells == ["doc", "passed", "lost"]
+    at = open_page(staged, "query", query="never")
+    assert "No stage had `gone`" in texts(at)
+
+
+def read(at: Any) -> str:
+    """The text of the document that is read."""
+    return next(body for body in bodies(at) if 'class="rr-read"' in body)
+
+
+def test_the_text_of_a_document(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="first", query="lost", doc=worlds.EVIL)
+    assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt; **bold** $\\int x$" in read(at)
+    at.selectbox(key="doc").select("d2").run()
+    assert "Text 2." in read(at)
+    at = open_page(three, "query", run="first", query="closed", doc="vault")
+    assert "🔒 not this query&#x27;s user: admin" in texts(at)
+    at = open_page(three, "query", run="first", query="never", doc="gone")
+    assert "The collection does not have this document." in texts(at)
+
+
+def test_the_query_over_time(open_page: Any, ask: Any, three: Store) -> None:
+    at = open_page(three, "query", run="first", query=worlds.EVIL, against="second", history="RR")
+    name = worlds.EVIL.replace("'", "''")
+    rows = ask(three, f"select run, rr from query_scores where query_id = '{name}' and k = 5 order by run")
+    assert len(rows) == 3
+    assert "does better on this query than `first` (RR@5 0.333)" in texts(at)
+    assert (
+        "RR@5 of this query in 3 runs over time, from 0.333 to 1.000"
+        in at.get("vega_lite_chart")[0].proto.alt
+    )
+    assert "No run has a metric of this query" in texts(
+        open_page(three, "query", run="first", query="no_answer")
+    )
+
+
+def test_a_note_is_written_and_kept(open_page: Any, ask: Any, fresh: Store) -> None:
+    at = open_page(fresh, "query", run="first", query="below")
+    assert "Nothing is noted of this query" in texts(at)
+    at.button(key="FormSubmitter:note_form-Add the note").click().run()
+    assert "The note says nothing yet" in at.error[0].value
+    at.text_input(key="note_who").set_value("Noor")
+    at.selectbox(key="note_state").select("explained")
+    at.text_input(key="note_cause").set_value("<b>long</b> $x$")
+    at.button(key="FormSubmitter:note_form-Add the note").click().run()
+    assert not at.error
+    assert ask(fresh, "select query_id, run, state, cause, who from notes") == [
+        ("below", None, "explained", "<b>long</b> $x$", "Noor")
+    ]
+    assert "&lt;b&gt;long&lt;/b&gt; $x$" in lists(at)["Notes"]
+    assert at.text_input(key="note_who").value == "Noor"
+    frame = open_page(fresh, "failures", run="first").dataframe[0].value.set_index("query_id")
+    assert frame.loc["below", "note"] == "explained by <b>long</b> $x$"
+    at = open_page(fresh, "failures", run="first", noted=["explained"])
+    assert at.dataframe[0].value["query_id"].tolist() == ["below"]
