@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from rankroom import demo
@@ -13,6 +14,7 @@ from rankroom.add import Added, add_folder
 from rankroom.resources import folder
 from rankroom.store import Store
 from small_stores import ask
+from streamlit.testing.v1 import AppTest
 
 SAMPLES = folder("sample_runs")
 HERE = SAMPLES / "help_centre"
@@ -64,11 +66,16 @@ COUNTS = {
 
 
 def table(heading: str) -> list[list[str]]:
-    """The rows of the first table below a heading of the README."""
-    below = README.split(f"\n## {heading}\n")[1]
-    lines = re.search(r"(?:^\|.*\n)+", below, re.MULTILINE)
+    """The rows of the first table below a heading of the sample's README."""
+    return cells(README.split(f"\n## {heading}\n")[1])
+
+
+def cells(text: str) -> list[list[str]]:
+    """The rows of the first table in a text."""
+    lines = re.search(r"(?:^\|.*\n)+", text, re.MULTILINE)
     assert lines
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines.group().splitlines()[2:]]
+    rows = [line.removeprefix("|").removesuffix("|") for line in lines.group().splitlines()[2:]]
+    return [[cell.strip() for cell in row.split("|")] for row in rows]
 
 
 def records(path: Path) -> list[dict[str, Any]]:
@@ -209,3 +216,46 @@ def test_the_files_are_small() -> None:
     sizes = {path: path.stat().st_size for path in SAMPLES.rglob("*") if path.suffix in (".jsonl", ".toml")}
     assert max(sizes.values()) < 1_000_000
     assert sum(sizes.values()) < 2_500_000
+
+
+# The tour of the project's README
+
+TOUR = (SAMPLES.parent / "README.md").read_text(encoding="utf-8")
+TOUR = TOUR.split("\n## A tour of the sample\n")[1].split("\n## ")[0]
+QUESTIONS = dict(re.findall(r"^\*\*(.+?)\*\*\n(.*?)(?=^\*\*|\Z)", TOUR, re.MULTILINE | re.DOTALL))
+
+
+def shown(value: object) -> str:
+    return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def test_the_tour_asks_five_questions() -> None:
+    assert len(QUESTIONS) == 5
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_sql_answers_a_question_of_the_tour_as_the_readme_does(
+    sample: tuple[Store, Added], question: str
+) -> None:
+    store, _ = sample
+    statement = QUESTIONS[question].split("```sql\n")[1].split("```")[0]
+    answer = cells(QUESTIONS[question])
+    assert [[shown(value) for value in row] for row in ask(store, statement)] == answer
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_page_answers_a_question_of_the_tour_as_the_readme_does(
+    sample: tuple[Store, Added], question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKROOM_STORE", str(sample[0].path))
+    link = re.search(r"\(http://localhost:8501/(\w*)\?(\S+)\)", QUESTIONS[question])
+    assert link
+    at = AppTest.from_file(str(folder("dashboard") / "app.py"), default_timeout=30)
+    if link[1]:
+        at.switch_page(f"app_pages/{link[1]}.py")
+    for name, values in parse_qs(link[2]).items():
+        at.query_params[name] = values
+    at.run()
+    assert not at.exception
+    said = " ".join(re.findall(r"^> (.*)$", QUESTIONS[question], re.MULTILINE))
+    assert f"**{said}**" in [markdown.value for markdown in at.markdown]
