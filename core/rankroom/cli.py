@@ -354,6 +354,10 @@ def compare(
         str | None,
         typer.Option("--labels", metavar="LABELS", help="As NAME@REVISION.  [default: the newest]"),
     ] = None,
+    baseline_labels: Annotated[
+        str | None,
+        typer.Option("--baseline-labels", metavar="LABELS", help="Other labels for the baseline."),
+    ] = None,
     stage: Annotated[str, typer.Option("--stage", help="The stage of the pipeline.")] = "final",
     common: Annotated[
         bool, typer.Option("--common", help="Compare only queries that are the same for both.")
@@ -387,6 +391,7 @@ def compare(
         stage=stage,
         slice_metrics=metric or ["ndcg"],
         common=common,
+        baseline_labels=baseline_labels,
         thresholds=read_thresholds(thresholds),
     )
     if json:

@@ -33,6 +33,8 @@ class Examined:
 
     label_set: str | None
     """The labels that both have scores under; None: there are none."""
+    baseline_labels: str | None
+    """Labels of its own that were asked for the baseline."""
     reasons: list[Reason]
     """What speaks against a comparison."""
     notes: list[Reason]
@@ -47,6 +49,11 @@ class Examined:
         """Whether nothing speaks against it."""
         return not self.reasons
 
+    @property
+    def like_with_like(self) -> bool:
+        """The same, where it was asked for that the labels differ."""
+        return all(reason.kind == "labels" and self.baseline_labels for reason in self.reasons)
+
 
 def examine(
     con: duckdb.DuckDBPyConnection,
@@ -55,6 +62,7 @@ def examine(
     *,
     stage: str = "final",
     label_set: str | None = None,
+    baseline_labels: str | None = None,
     split: str = "all",
     queries: Sequence[str] | None = None,
 ) -> Examined:
@@ -72,15 +80,20 @@ def examine(
             f"{baseline} was asked the queries of {base['query_set_name']}, and {candidate} those of"
             f" {cand['query_set_name']}"
         )
-        return Examined(None, [Reason("other_queries", sentence, None)], [], [], [])
+        return Examined(None, None, [Reason("other_queries", sentence, None)], [], [], [])
     labels, reasons, notes = _choose_labels(con, base, cand, label_set)
+    own = _own_labels(con, base, labels, baseline_labels)
+    if own and labels:
+        changed = _changed_labels(con, own, labels)
+        sentence = f"{count(changed, 'label')} changed between {own} and {labels}"
+        reasons = [Reason("labels", sentence, changed)]
     ids = None if queries is None else list(queries)
     asked = {"base": baseline, "cand": candidate, "labels": labels, "stage": stage}
     (counts,) = rows(con, sql("comparison/queries.sql"), asked | {"split": split, "queries": ids})
     reasons += [*_of_queries(base, cand, counts), *_of_collections(con, base, cand)]
     notes += [*_of_outcomes(base, cand, counts), *_of_label_collection(con, labels, base, cand)]
     common = counts["common_queries"] if labels and _same_ids(base, cand) else []
-    return Examined(labels, reasons, notes, counts["all_queries"], common)
+    return Examined(labels, own, reasons, notes, counts["all_queries"], common)
 
 
 def _runs(con: duckdb.DuckDBPyConnection, baseline: str, candidate: str) -> list[dict[str, Any]]:
@@ -127,6 +140,18 @@ def _choose_labels(
         sentence = f"the labels {current} are newer than {newest}, under which these are: {RESCORE}"
         return newest, [], [Reason("older_labels", sentence, _changed_labels(con, newest, current))]
     return newest, [_other_labels(con, run, current) for run in without], []
+
+
+def _own_labels(
+    con: duckdb.DuckDBPyConnection, base: dict[str, Any], labels: str | None, own: str | None
+) -> str | None:
+    """The labels that the baseline is to be taken under, if others than those of the comparison."""
+    if own is None:
+        return None
+    _known(con, base, own)
+    if own not in (base["scored_under"] or []):
+        raise UsageError(f"run {base['run']} has no scores under {own}: {RESCORE}")
+    return None if own == labels else own
 
 
 def _known(con: duckdb.DuckDBPyConnection, base: dict[str, Any], wanted: str | None) -> dict[str, Any]:

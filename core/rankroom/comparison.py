@@ -42,7 +42,8 @@ class AccountRow:
     metric: str
     """ndcg, recall, hit or rr."""
     move: str
-    """entered (the first k), left (it), up or down (inside it), same, or outside (in both runs)."""
+    """entered (the first k), left (it), up or down (inside it), same, or outside (in both runs); or labels:
+    what other labels did to the baseline."""
     baseline_hit: bool
     """Whether the baseline had a relevant document of these queries in the first k."""
     documents: int
@@ -78,6 +79,8 @@ class Comparison:
     k: int
     label_set: str | None
     """The labels under which they are compared; None: there are none that both have scores under."""
+    baseline_labels: str | None
+    """Other labels of the baseline, where that was asked for."""
     split: str
     stage: str
     comparable: bool
@@ -143,14 +146,16 @@ def compare(
     slice_metrics: Sequence[str] = ("ndcg",),
     queries: Sequence[str] | None = None,
     common: bool = False,
+    baseline_labels: str | None = None,
     thresholds: Thresholds | None = None,
     scored: duckdb.DuckDBPyConnection | None = None,
 ) -> Comparison:
     """Compare two runs of the store that `con` has open.
 
-    `queries` leaves only those with these ids, as the filters of a page do. `common`: where the runs are not
-    comparable, compare what is common to them. `scored` is a workspace that has the scores at k, where the
-    store has none (`compare_stored` makes one).
+    `queries` leaves only those with these ids, as the filters of a page do. `common`: compare only what the
+    runs share, also where they are not comparable. `baseline_labels`: take the baseline under these labels,
+    so that the account tells what the labels moved from what the retriever moved. `scored` is a workspace
+    that has the scores at k, where the store has none (`compare_stored` makes one).
     """
     check_cutoffs([k])
     if len(by) > MOST_DIMENSIONS:
@@ -159,37 +164,46 @@ def compare(
         raise UsageError(f"there is no metric {unknown[0]} to compare: there are {', '.join(METRICS)}")
     thresholds = thresholds or read_thresholds()
     found = comparability.examine(
-        con, baseline, candidate, stage=stage, label_set=label_set, split=split, queries=queries
+        con,
+        baseline,
+        candidate,
+        stage=stage,
+        label_set=label_set,
+        baseline_labels=baseline_labels,
+        split=split,
+        queries=queries,
     )
     scored = scored or con
     asked = {"base": baseline, "cand": candidate, "labels": found.label_set}
-    at = asked | {"k": k, "stage": stage}
-    chosen = found.common if common else found.queries if found.comparable else []
-    do = found.label_set is not None and (found.comparable or bool(chosen))
+    at = asked | {"k": k, "stage": stage, "base_labels": found.baseline_labels}
+    chosen = found.common if common else found.queries if found.like_with_like else []
+    do = found.label_set is not None and (found.like_with_like or bool(chosen))
     if do:
         _check_cutoff(scored, k)
         _check_dimensions(scored, by, found.label_set)
     metrics, slices = (
         _statistics(scored, at | {"queries": chosen}, by, slice_metrics, thresholds) if do else ([], [])
     )
+    n = metrics[0].n if metrics else 0
     settings = config_changes(con, baseline, candidate)
     return Comparison(
         baseline=baseline,
         candidate=candidate,
         k=k,
         label_set=found.label_set,
+        baseline_labels=found.baseline_labels,
         split=split,
         stage=stage,
         comparable=found.comparable,
         reasons=found.reasons,
         notes=found.notes,
         common=len(found.common),
-        on_common=do and len(chosen) < len(found.queries),
+        on_common=do and n < len(found.queries),
         config_diff=settings,
         one_change=one_change(con, baseline, candidate, settings),
         absent_settings=absent_settings(con, baseline, candidate),
         identical_candidates=_identical_candidates(con, baseline, candidate, chosen if do else found.queries),
-        n=metrics[0].n if metrics else 0,
+        n=n,
         metrics=metrics,
         account=_account(scored, at | {"queries": chosen}) if do else [],
         by=tuple(by),

@@ -19,7 +19,7 @@ OF_MOVES = {
     "up": "moved up inside",
     "down": "moved down inside",
     "left": "left the first {k}",
-    "labels": "other labels",
+    "labels": "as they were, other labels",
 }
 
 

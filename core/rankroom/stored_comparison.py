@@ -32,6 +32,7 @@ def compare_stored(
     slice_metrics: Sequence[str] = ("ndcg",),
     queries: Sequence[str] | None = None,
     common: bool = False,
+    baseline_labels: str | None = None,
     thresholds: Thresholds | None = None,
 ) -> Comparison:
     """What `compare` says of two runs. A k that the store does not hold is computed for the occasion."""
@@ -50,6 +51,7 @@ def compare_stored(
             slice_metrics=slice_metrics,
             queries=queries,
             common=common,
+            baseline_labels=baseline_labels,
             thresholds=thresholds,
             scored=scored,
         )
@@ -58,6 +60,10 @@ def compare_stored(
         found = examine(con, baseline, candidate, stage=stage, label_set=label_set, split=split)
         if found.label_set is None or con.execute("select 1 from cutoffs where k = $k", {"k": k}).fetchall():
             return told(con)
+        if baseline_labels:
+            raise UsageError(
+                f"there are no scores at k = {k} under both label sets: `rankroom rescore -k {k}` adds them"
+            )
         _check_depth(con, k, baseline, candidate)
     with closing(open_workspace()) as scored:
         _score(store, scored, sorted({baseline, candidate}), found.label_set, k)

@@ -38,7 +38,7 @@ def metric_name(metric: str, k: int) -> str:
 
 def verdict(comparison: Comparison) -> str:
     """Whether the candidate is better than the baseline, and whether that can be told at all."""
-    base, cand = comparison.baseline, comparison.candidate
+    base, cand = _named(comparison)
     if base == cand:
         return f"{cand} is compared with itself: nothing differs"
     if not comparison.metrics:
@@ -63,6 +63,16 @@ def verdict(comparison: Comparison) -> str:
     rest = _rest(open_ones)
     where = f"on the {_queries(comparison.n)} that both share: " if comparison.on_common else ""
     return where + "; ".join([", ".join(parts), *rest])
+
+
+def _named(comparison: Comparison) -> tuple[str, str]:
+    """The two sides: by the run, and where their labels differ by those, too."""
+    if not comparison.baseline_labels:
+        return comparison.baseline, comparison.candidate
+    return (
+        f"{comparison.baseline} under {comparison.baseline_labels}",
+        f"{comparison.candidate} under {comparison.label_set}",
+    )
 
 
 def metric_verdict(one: MetricComparison) -> str:
@@ -112,7 +122,7 @@ def _plain(value: float) -> str:
 
 def _undecided(comparison: Comparison) -> str:
     """No metric decides: because nothing moved much, or because so few queries cannot show it."""
-    base, cand, ndcg = comparison.baseline, comparison.candidate, comparison.metric("ndcg")
+    (base, cand), ndcg = _named(comparison), comparison.metric("ndcg")
     numbers = f"{metric_name('ndcg', comparison.k)} {signed(ndcg.difference)} {interval(ndcg)}"
     if ndcg.flat:
         return f"{cand} and {base} are alike within {comparison.smallest:g}: {numbers}"

@@ -30,12 +30,13 @@ create or replace macro known_scores(run_name, wanted_labels, wanted_stage) as
          else error('run ' || run_name || ' has no scores at stage ' || coalesce(wanted_stage, 'NULL') || ' under label set '
                     || coalesce(labels_for(run_name, wanted_labels), '(none)')) end;
 
--- One row per query and metric that both runs have under one label set.
-create or replace macro query_deltas(base, cand, at_k, label_set := null, stage := 'final') as table
+-- One row per query and metric that both runs have under one label set; or the baseline under labels of its own.
+create or replace macro query_deltas(base, cand, at_k, label_set := null, stage := 'final', base_labels := null) as table
 with asked as (
-    select known_scores(known_run(base), label_set, stage) as base_run,
+    select known_scores(known_run(base), coalesce(base_labels, label_set), stage) as base_run,
            known_scores(known_run(cand), coalesce(label_set, labels_for(base, null)), stage) as cand_run,
-           labels_for(base, label_set) as labels, known_cutoff(at_k) as cutoff, stage as at_stage
+           labels_for(base, label_set) as labels, labels_for(base, coalesce(base_labels, label_set)) as labels_of_base,
+           known_cutoff(at_k) as cutoff, stage as at_stage
 ), both_runs as (
     select b.query_id,
            unnest([
@@ -50,11 +51,11 @@ with asked as (
                {'metric': 'ndcg_exp', 'baseline': b.ndcg_exp, 'candidate': c.ndcg_exp}
            ], recursive := true)
     from asked
-    join query_metrics as b on b.run = asked.base_run and b.label_set = asked.labels and b.k = asked.cutoff
+    join query_metrics as b on b.run = asked.base_run and b.label_set = asked.labels_of_base and b.k = asked.cutoff
                            and b.stage = asked.at_stage
     join query_metrics as c on c.run = asked.cand_run and c.label_set = asked.labels and c.k = asked.cutoff
                            and c.stage = asked.at_stage and c.query_id = b.query_id
-    where b.num_relevant > 0
+    where b.num_relevant > 0 and c.num_relevant > 0
 )
 select both_runs.query_id, both_runs.metric, both_runs.baseline, both_runs.candidate,
        both_runs.candidate - both_runs.baseline as difference

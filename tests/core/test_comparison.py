@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -257,7 +256,10 @@ def test_a_cutoff_that_the_store_lacks(room: Store) -> None:
 
 @pytest.fixture(scope="module")
 def revised(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """A query set that got three more queries and lost one, another text, and other labels."""
+    """A query set that got three more queries and lost one, another text, and other labels.
+
+    The new labels have something better, which the old runs have on top, for q02 and q03.
+    """
     folder = tmp_path_factory.mktemp("revised")
     store = Store(folder / "s.duckdb")
     first, second = QUERIES[:20], QUERIES[1:23]
@@ -277,7 +279,9 @@ def revised(tmp_path_factory: pytest.TempPathFactory) -> Store:
         folder / "2",
         dataset=dataset("2", version="4"),
         queries=[query(name, **({"text": "another question"} if name == "q04" else {})) for name in second],
-        labels=labels(second[:12]) + labels(second[12:], grade=1),
+        labels=labels(second[:12])
+        + labels(second[12:], grade=1)
+        + [{"query_id": name, "doc_id": "other0", "grade": 3} for name in ("q02", "q03")],
         documents=documents[:10] + documents[11:] + [{"doc_id": "fresh"}],
         runs={"new": lines(1, second)},
         about={"new": about()},
@@ -288,18 +292,57 @@ def revised(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def test_labels_that_one_run_has_no_scores_under(revised: Store) -> None:
     found = compared(revised, "old", "new", common=True)
     kinds = {reason.kind: reason for reason in found.reasons}
-    assert kinds["labels"].count == 1 + 3 + 7  # removed, added, regraded
-    assert kinds["labels"].sentence.startswith("11 labels changed: old has scores under help@1, and none")
+    assert kinds["labels"].count == 1 + 5 + 7  # removed, added, regraded
+    assert kinds["labels"].sentence.startswith("13 labels changed: old has scores under help@1, and none")
     assert (found.label_set, found.metrics) == (None, [])
     assert compared(revised, "old", "waiting").label_set == "help@1"
     (note,) = compared(revised, "old", "waiting").notes
-    assert (note.kind, note.count) == ("older_labels", 11)
+    assert (note.kind, note.count) == ("older_labels", 13)
 
 
-def test_query_sets_and_collections_that_differ(revised: Store, tmp_path: Path) -> None:
-    store = Store(tmp_path / "s.duckdb")
+@pytest.fixture(scope="module")
+def rescored(revised: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The same, after one of the old runs has its scores under the new labels."""
+    store = Store(tmp_path_factory.mktemp("rescored") / "s.duckdb")
     store.path.write_bytes(revised.path.read_bytes())
     rescore(store, ["old"])
+    return store
+
+
+def test_what_the_labels_did_and_what_the_retriever(rescored: Store) -> None:
+    store = rescored
+    found = compared(store, "old", "new", baseline_labels="help@1", common=True)
+    assert (found.baseline_labels, found.label_set) == ("help@1", "help@2")
+    assert {reason.kind for reason in found.reasons} == {
+        "labels",
+        "queries_absent",
+        "queries_changed",
+        "collection",
+    }
+    assert verdict(found).startswith(
+        "on the 17 queries that both share: new under help@2 is better than old under help@1 at NDCG@5"
+    )
+    itself = compared(store, "old", "old", baseline_labels="help@1")
+    assert not itself.comparable
+    assert itself.reasons[0].sentence == "13 labels changed between help@1 and help@2"
+    assert itself.n == 19  # of the 22 queries under the new labels; three have no old label
+    assert itself.on_common
+    for one in (found, itself):
+        for metric in ("ndcg", "recall", "hit", "rr"):
+            share = sum(row.share for row in one.account if row.metric == metric)
+            assert share == pytest.approx(one.metric(metric).difference, abs=1e-9)
+    assert {(row.metric, row.move, row.queries) for row in itself.account if row.share} == {
+        ("ndcg", "labels", 2),
+        ("rr", "labels", 2),
+    }
+    assert itself.metric("rr").difference == pytest.approx(2 * 0.5 / 19)
+    assert compared(store, "old", "old", baseline_labels="help@2").baseline_labels is None
+    with pytest.raises(UsageError, match="run new has no scores under help@1"):
+        compared(store, "new", "old", baseline_labels="help@1")
+
+
+def test_query_sets_and_collections_that_differ(rescored: Store) -> None:
+    store = rescored
     found = compared(store, "old", "new")
     assert not found.comparable
     assert {(reason.kind, reason.count) for reason in found.reasons} == {
@@ -312,7 +355,7 @@ def test_query_sets_and_collections_that_differ(revised: Store, tmp_path: Path) 
     assert found.metrics == []
     common = compared(store, "old", "new", common=True, by=["category"])
     assert (common.comparable, common.on_common, common.n) == (False, True, 17)
-    assert common.metric("rr").wins == 17
+    assert common.metric("rr").wins == 15
     assert sum(one.n for one in common.slices) == 17
     assert verdict(common).startswith("on the 17 queries that both share: new is better than old at NDCG@5")
 
