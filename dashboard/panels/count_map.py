@@ -24,7 +24,7 @@ FILLS = {
 
 
 def fill(kind: str, share: float) -> str:
-    """The colour of a cell: its hue says the meaning, its depth how many queries there are beside the most."""
+    """The colour of a cell: its hue says the meaning, its depth how many queries there are."""
     low, high = FILLS[kind]
     part = max(0.0, min(1.0, share)) ** 0.5
     return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in zip(low, high, strict=True))
@@ -33,7 +33,7 @@ def fill(kind: str, share: float) -> str:
 def chart(
     frame: pa.Table, titles: tuple[str, str], rows: list[str], columns: list[str], tooltip: str
 ) -> chart_style.LayerChart:
-    """A cell for each row of the frame, with `row`, `column`, `queries`, `note`, `kind`."""
+    """A cell for each row of the frame:  `row`, `column`, `queries`, `note` and `kind`."""
     most = pc.max(frame.column("queries")).as_py() or 1
     turned = sum(map(len, columns)) > 55 or max(map(len, columns), default=0) > 22
     x = alt.X(

@@ -8,7 +8,7 @@ import streamlit as st
 from panels import dispute_form, note_form, notes, words
 from panels.filters import Filters
 from panels.layout import panel_title, show_sql
-from panels.store_access import reading
+from panels.store_access import Reader, reading
 
 
 def show_holding(filters: Filters, query_id: str) -> None:
@@ -17,6 +17,11 @@ def show_holding(filters: Filters, query_id: str) -> None:
         rows = store.rows(notes.holding(filters, query_id))
     if rows:
         st.html(notes.markup(rows))
+
+
+def ask_ahead(store: Reader, filters: Filters, query_id: str) -> None:
+    """Ask what the panel needs while the store is open anyway: it is remembered."""
+    store.table(notes.history(filters, query_id))
 
 
 def show(filters: Filters, query_id: str, doc_ids: list[str]) -> None:

@@ -128,7 +128,7 @@ def choose(store: Reader, page: str) -> Filters | None:
             is_current=bool(labels[label_set]["is_current"]),
             k=k,
         )
-        if on_runs or on_pair:
+        if on_runs or (on_pair and page != "Signals"):  # signals are read at the end of the pipeline
             filters = replace(filters, stage=_stage(store, filters))
         filters = _query_filters(store, filters)
         if on_pair:

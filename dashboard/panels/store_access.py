@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import duckdb
@@ -60,11 +61,22 @@ class Reader:
         return self._con
 
 
+_OUTER: ContextVar[Reader | None] = ContextVar("outer_reader", default=None)
+
+
 @contextmanager
 def reading() -> Iterator[Reader]:
-    """A reader for the block. When the block ends the file is free again."""
+    """A reader for the block, or that of the block around it. When the block ends the file is free again."""
+    if (outer := _OUTER.get()) is not None:
+        yield outer
+        return
     with ExitStack() as stack:
-        yield Reader(stack)
+        reader = Reader(stack)
+        token = _OUTER.set(reader)
+        try:
+            yield reader
+        finally:
+            _OUTER.reset(token)
 
 
 @st.cache_data(max_entries=400, max_size="200MB", show_spinner=False)
