@@ -13,7 +13,7 @@ from typing import Literal, Self
 
 import duckdb
 
-from rankroom import identity, scoring
+from rankroom import identity, scoring, suspects
 from rankroom.errors import Refused, UsageError
 from rankroom.faults import Fault, Report
 from rankroom.known import Kind, Known, Part, RunState, changed_content, name_of, run_name_taken
@@ -368,6 +368,8 @@ class Adding:
         scored = [run.run for run in self.runs if run.state != "already there"]
         self.progress("comparing with the baselines", 0, 0)
         signals = stored_signals.prepare(self.store, self.con, added.label_set, scored)
+        self.progress("looking at the labels", 0, 0)
+        suspects.prepare(self.store, self.con, added.label_set, added.collection, added.new_parts, scored)
         self.progress("writing to the store", 0, 0)
         with self.store.write(self.con, self.options.wait) as con:
             known = Known.of_connection(con, "store.main.")
@@ -385,6 +387,7 @@ class Adding:
                 if key not in known.parts["collection"] and key != self.parts["collection"].key
             ]
             append(con, "collections", "collection", others)
+            suspects.write_parts(con, added.label_set, added.collection, added.new_parts)
             states = [known.state_of_run(run.run, self._hash(run.run), added.label_set) for run in self.runs]
             added.runs = [
                 replace(run, state=state) for run, state in zip(self.runs, states, strict=True) if state

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 
-from rankroom import scoring
+from rankroom import scoring, suspects
 from rankroom.adding import Progress
 from rankroom.errors import RankroomError, Refused, UsageError
 from rankroom.faults import Fault, Report
@@ -68,6 +68,7 @@ def rescore(
                 file = whole_file if pair.run in runs else None
                 with suppress(RunGone):
                     score_stored_run(store, con, pair.run, label_set, file)
+                    suspects.prepare_runs(con, [pair.run])
                     later = [one.run for one in of_labels[at + 1 :]]
                     signals = stored_signals.prepare(store, con, label_set, [pair.run], later)
                     _replace(store, con, pair, signals, later, wait)
@@ -159,6 +160,8 @@ LABEL_COPIES = {
     "query_sets": "from query_sets where $label_set is not null",
     "queries": "from queries where query_set ="
     " (select query_set from label_sets where label_set = $label_set)",
+    "near_documents": "from near_documents where collection ="
+    " (select collection from label_sets where label_set = $label_set)",
     "documents": "select * replace (null as title, null as text) from documents where groups is not null"
     " and collection = (select collection from label_sets where label_set = $label_set)",
 }

@@ -21,6 +21,7 @@ SCORE_TABLES = (
     "query_metrics_uncut",
     "slice_means",
     "unlabelled_queries",
+    "run_suspects",
     "scorings",
 )
 """What was computed of a run under a label set."""
