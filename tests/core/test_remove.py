@@ -18,7 +18,8 @@ RUNS = {
             "query_id": "q1",
             "stages": {"candidates": ["a"], "final": ["a"]},
             "answer_scores": {"faithful": 0.5},
-        }
+        },
+        {"query_id": "q2", "stages": {"candidates": ["x"], "final": ["x"]}},
     ]
     for name in ("one", "two", "three")
 }
