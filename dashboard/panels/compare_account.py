@@ -27,6 +27,11 @@ ROW_HEIGHT = 27
 TINY = 5e-4
 """A change below this is 0.000 as it is written."""
 
+CAUTION = (
+    "Queries that the baseline missed can only rise, and those it hit fall more easily than they rise: "
+    "two runs that differ by chance alone show some of this split too."
+)
+
 SENTENCES = {
     (1, 1): "It helped both; {part:.0%} of the gain lies in queries that failed before",
     (1, 0): "It helped the queries that worked already and left the failing ones as they were",
@@ -193,23 +198,28 @@ def alt_text(found: list[Row], metric: str, k: int) -> str:
     )
 
 
-def sentence(found: list[Row], metric: str, k: int, hit: int, missed: int) -> str:
+def sentence(found: list[Row], metric: str, k: int, hit: int, missed: int, is_clear: bool) -> str:
     """Did it help the queries that worked already, and neglect the ones that fail? As Markdown.
 
-    `hit` and `missed` are how many queries the baseline hit and missed.
+    `hit` and `missed` are how many queries the baseline hit and missed. Nothing is claimed of where a change
+    lies that is itself not clear.
     """
     name = metric_name(metric, k)
-    by_group = {row["hit"]: row["share"] for row in found if row["kind"] == "group"}
-    whole = found[-1]["share"] if found else 0.0
-    helped, rescued = by_group.get(True, 0.0), by_group.get(False, 0.0)
-    those_hit = f"the {words.count(hit, 'query', 'queries')} that the baseline had hit"
-    those_missed = f"the {words.count(missed, 'query', 'queries')} that it had missed"
     if not missed:
         return f"The baseline missed no query: all of {name}'s change lies in queries that worked already."
     if not hit:
         return f"The baseline hit no query: all of {name}'s change lies in queries that failed."
-    split = f"{words.signed(helped)} in {those_hit}, {words.signed(rescued)} in {those_missed}"
-    return f"**{SENTENCES[_sign(helped), _sign(rescued)].format(part=rescued / (whole or 1.0))}:** {split}."
+    by_group = {row["hit"]: row["share"] for row in found if row["kind"] == "group"}
+    helped, rescued = by_group.get(True, 0.0), by_group.get(False, 0.0)
+    split = (
+        f"{words.signed(helped)} in the {words.count(hit, 'query', 'queries')} that the baseline had hit, "
+        f"{words.signed(rescued)} in the {words.count(missed, 'query', 'queries')} that it had missed"
+    )
+    signs = _sign(helped), _sign(rescued)
+    if not is_clear and any(signs):
+        return f"**The change of {name} is not clear, and so not where it lies:** {split}."
+    part = rescued / (helped + rescued or 1.0)
+    return f"**{SENTENCES[signs].format(part=part)}:** {split}."
 
 
 def _sign(share: float) -> int:

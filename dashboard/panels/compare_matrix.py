@@ -133,8 +133,8 @@ def chart(frame: pa.Table, k: int, what: str) -> chart_style.LayerChart:
         edge = chart_style.Chart(alt.Data(values=[{"baseline": BUCKETS[k], "candidate": BUCKETS[k]}]))
         line: dict[str, Any] = {"strokeWidth": 2, "strokeDash": [6, 4], "color": chart_style.UNDECIDED}
         layers += [
-            edge.mark_rule(**line).encode(x=alt.X("candidate:N", sort=list(NAMES), bandPosition=1.02)),
-            edge.mark_rule(**line).encode(y=alt.Y("baseline:N", sort=list(NAMES), bandPosition=1.02)),
+            edge.mark_rule(**line).encode(x=alt.X("candidate:N", sort=list(NAMES), bandPosition=1)),
+            edge.mark_rule(**line).encode(y=alt.Y("baseline:N", sort=list(NAMES), bandPosition=1)),
         ]
     return chart_style.LayerChart(layer=layers, **chart_style.look(height=ROW_HEIGHT * len(NAMES) + 62))
 

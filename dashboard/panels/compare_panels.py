@@ -99,13 +99,15 @@ def _account(on: View) -> None:
     panel_title(f"What the change of {name} is made of")
     hit = round((on.found.metric("hit").baseline or 0.0) * on.found.n)
     found = compare_account.steps(on.found.account, metric)
-    st.markdown(compare_account.sentence(found, metric, on.filters.k, hit, on.found.n - hit))
+    is_clear = on.found.metric(metric).verdict in (compare_forest.IMPROVED, compare_forest.REGRESSED)
+    st.markdown(compare_account.sentence(found, metric, on.filters.k, hit, on.found.n - hit, is_clear))
     if found:
         st.altair_chart(
             compare_account.chart(found, metric, on.filters.k),
             alt=compare_account.alt_text(found, metric, on.filters.k),
             key="account",
         )
+        st.caption(compare_account.CAUTION)
 
 
 def slice_bar(possible: list[str]) -> DeltaGenerator:

@@ -27,6 +27,8 @@ def show(frame: pa.Table, targets: list[Target], filters: Filters) -> None:
     rows = frame.to_pylist()
     below_one = ceilings(rows)
     shown = frame.select(["run"]).append_column("open", pa.array(["Failures ›"] * len(rows), pa.string()))
+    if len(rows) > 1:
+        shown = shown.append_column("compare", pa.array(["Compare ›"] * len(rows), pa.string()))
     for name in ("n", *MEANS[:5]):
         shown = shown.append_column(name, frame.column(name))
     for target in targets:
@@ -53,6 +55,8 @@ def show(frame: pa.Table, targets: list[Target], filters: Filters) -> None:
         alt=f"Runs by {words.metric(filters.order, filters.k)}, best first: means, counts and targets.",
         column_config=_columns(filters, targets, below_one) | _cost_columns(rows),
     )
+    if click := st.session_state.get("open_compare"):
+        st.switch_page("app_pages/compare.py", query_params={"cand": str(rows[click["row"]]["run"])})
     if click := st.session_state.get("open_failures"):
         st.switch_page("app_pages/failures.py", query_params={"run": str(rows[click["row"]]["run"])})
 
@@ -76,6 +80,13 @@ def _columns(filters: Filters, targets: list[Target], below_one: dict[str, float
             type="tertiary",
             width="small",
             help="Opens the failing queries of this run.",
+        ),
+        "compare": st.column_config.ButtonColumn(
+            "compare",
+            key="open_compare",
+            type="tertiary",
+            width="small",
+            help="Holds this run against the baseline that it declares.",
         ),
         "n": st.column_config.NumberColumn("n", format="%d", help=words.COLUMNS["n"]),
         "judged": st.column_config.NumberColumn("judged", format="%.3f", help=words.COLUMNS["judged"]),
