@@ -33,6 +33,12 @@ page = st.navigation(
             help="A candidate run against a baseline: better, where, for whom, at what cost, and can we tell.",
         ),
         st.Page(
+            "app_pages/signals.py",
+            title="Signals",
+            icon=":material/call_split:",
+            help="Where the signals of two runs disagree, which queries cause it, and what to look at next.",
+        ),
+        st.Page(
             "app_pages/slices.py",
             title="Slices",
             icon=":material/grid_on:",
@@ -43,6 +49,12 @@ page = st.navigation(
             title="Failures",
             icon=":material/troubleshoot:",
             help="The failing queries of one run, by cause; each opens to show its evidence.",
+        ),
+        st.Page(
+            "app_pages/labels.py",
+            title="Labels",
+            icon=":material/rule:",
+            help="Labels that may be at fault, by the verdicts that hang on them; labels that are disputed.",
         ),
         st.Page(
             "app_pages/data.py",

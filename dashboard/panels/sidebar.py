@@ -19,6 +19,9 @@ PAGES_OF_RUNS = ("Runs", "Slices")
 PAGES_OF_PAIRS = ("Compare", "Signals")
 """Pages about two runs, which they choose themselves: also under any labels and at any stage."""
 
+WITHOUT_RUN = "Labels"
+"""A page about labels under all runs: it chooses queries only."""
+
 DEFAULT_K = 5
 DEFAULT_SPLIT = "dev"
 MUST_PASS = (ALL, "true", "false")
@@ -131,7 +134,7 @@ def choose(store: Reader, page: str) -> Filters | None:
         if on_runs or (on_pair and page != "Signals"):  # signals are read at the end of the pipeline
             filters = replace(filters, stage=_stage(store, filters))
         filters = _query_filters(store, filters)
-        if on_pair:
+        if on_pair or page == WITHOUT_RUN:
             return filters
         if on_runs:
             filters = _run_filters(store, filters)

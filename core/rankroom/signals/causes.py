@@ -1,4 +1,4 @@
-"""Rules that hold retrieval against what lies before and behind it: stages, costs, answers, and the labels."""
+"""Rules that hold retrieval against what lies before and behind it: stages, costs, answers, labels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Cost:
     unit: str
 
     def allowed(self, baseline: float, limits: SignalThresholds) -> float:
-        """By how much its mean may rise: up to the budget or, where there is none, by a share of what it was."""
+        """By how much its mean may rise: up to the budget or, where there is none, by a share."""
         least, budget = {
             "latency_ms": (limits.latency_ms, limits.latency_budget_ms),
             "context_tokens": (limits.context_tokens, limits.context_budget_tokens),
@@ -60,8 +60,10 @@ def stage_gain_lost(pair: Pair) -> Said | None:
     where = ", ".join(f"{number:,} at {step}" for step, number in steps.most_common())
     return Said(
         sure,
-        f"the first step passes on more: its share of the relevant documents rose from {first.baseline:.3f} to"
-        f" {first.candidate:.3f} ({words.signed(first.difference)}{words.interval(first.low, first.high)}), but"
+        f"the first step passes on more: its share of the relevant documents rose from {first.baseline:.3f}"
+        " to"
+        f" {first.candidate:.3f} ({words.signed(first.difference)}{words.interval(first.low, first.high)}),"
+        " but"
         f" {words.name('recall', pair.k)} did not ({words.signed(final.difference)}"
         f"{words.interval(final.low, final.high)}): {words.documents(len(lost))} came in and"
         f" {'was' if len(lost) == 1 else 'were'} lost again{f', {where}' if where else ''}",
@@ -130,7 +132,8 @@ def retrieval_up_answer_down(pair: Pair) -> Said | None:
     falls = test.sample.baseline - test.sample.candidate
     return Said(
         sure,
-        f"{words.moved(words.name(metric, pair.k), pair.at_k[metric])}, but the answer score {worst.metric} fell"
+        f"{words.moved(words.name(metric, pair.k), pair.at_k[metric])}, but the answer score {worst.metric}"
+        " fell"
         f" from {worst.baseline:.3f} to {worst.candidate:.3f} ({words.signed(worst.difference)}"
         f"{words.interval(worst.low, worst.high)}, n = {worst.n:,}): {worst.losses:,} answers got worse and"
         f" {worst.wins:,} better",
@@ -170,8 +173,10 @@ def labels_blur(pair: Pair) -> Said | None:
     here, before_ = (int(bounds[f"{side}_unlabelled"].sum()) for side in ("c", "b"))
     return Said(
         sure,
-        f"{words.moved(words.name('judged', pair.k), judged)} to {judged.candidate:.3f}: {here:,} documents in the"
-        f" first {pair.k} have no label ({before_:,} before). The differences as labelled, and what they could be:"
+        f"{words.moved(words.name('judged', pair.k), judged)} to {judged.candidate:.3f}: {here:,} documents"
+        " in the"
+        f" first {pair.k} have no label ({before_:,} before). The differences as labelled, and what they"
+        " could be:"
         f" {words.joined(blurred)}",
         numbers | {"unlabelled": here, "unlabelled_baseline": before_},
         [str(bounds["query_id"][at]) for at in np.argsort(-rose, kind="stable") if rose[at] > 0],

@@ -1,7 +1,7 @@
 """How sure a rule may be of what a comparison says: risen, fallen, or stayed where it was.
 
-A metric has risen or fallen where the comparison's verdict says so, which is after Holm's correction over all its
-metrics: a signal never says what the Compare page denies. p alone makes it possible.
+A metric has risen or fallen where the comparison's verdict says so, which is after Holm's correction over
+all its metrics: a signal never says what the Compare page denies. p alone makes it possible.
 """
 
 from __future__ import annotations
@@ -17,11 +17,16 @@ class Tested(Protocol):
     """What is asked of a test: a MetricComparison has it, and so has a Test."""
 
     @property
-    def difference(self) -> float | None: ...
+    def difference(self) -> float | None:
+        """Candidate minus baseline, in the mean."""
+
     @property
-    def p(self) -> float | None: ...
+    def p(self) -> float | None:
+        """By itself."""
+
     @property
-    def p_holm(self) -> float | None: ...
+    def p_holm(self) -> float | None:
+        """Corrected over its family."""
 
 
 def risen(one: Tested, limits: Thresholds) -> Sure:
@@ -56,7 +61,7 @@ def leans(one: Tested, sign: int, limits: Thresholds) -> bool:
 
 
 def opposed(up: Tested, down: Tested, limits: Thresholds) -> Sure:
-    """How sure it is that one rose while the other fell. It is possible where one is clear and the other leans."""
+    """How sure it is that one rose while the other fell: possible where one is clear and the other leans."""
     if both := min(risen(up, limits), fallen(down, limits)):
         return both
     leaning = (risen(up, limits) and leans(down, -1, limits)) or (

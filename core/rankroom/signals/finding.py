@@ -21,7 +21,7 @@ class Sure(IntEnum):
 
 @dataclass(frozen=True)
 class Said:
-    """What a rule found: how sure it is, in words and numbers, and the queries that cause it, the worst first."""
+    """What a rule found: how sure it is, in words and numbers, and the queries that cause it."""
 
     sure: Sure
     sentence: str

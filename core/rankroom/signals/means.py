@@ -33,7 +33,8 @@ def ndcg_up_hit_flat(pair: Pair) -> Said | None:
         f"{words.moved(words.name('ndcg', pair.k), ndcg)}, {words.held(words.name('hit', pair.k), hit)}"
     ]
     why = [
-        f"{len(lifted):,} of {words.count(len(changed), 'move')} lifted documents in queries that already hit",
+        f"{len(lifted):,} of {words.count(len(changed), 'move')} lifted documents in queries that already"
+        " hit",
         _failing(failing, touched),
     ]
     if hit.wins or hit.losses:
@@ -82,7 +83,8 @@ def rr_flat_evidence_lost(pair: Pair) -> Said | None:
     clauses = " and ".join(words.moved(words.name(one, pair.k), pair.at_k[one]) for one in fell)
     return Said(
         sure,
-        f"{words.held(words.name('rr', pair.k), rr)}, but {clauses}: {words.documents(len(left))} left the first"
+        f"{words.held(words.name('rr', pair.k), rr)}, but {clauses}: {words.documents(len(left))} left the"
+        " first"
         f" {pair.k} in {words.queries(_queries(left))}, and {len(entered):,} entered it",
         {
             **words.numbers("rr", rr),
@@ -107,7 +109,8 @@ def recall_up_precision_down(pair: Pair) -> Said | None:
     return Said(
         sure,
         f"{words.moved(words.name('recall', pair.k), recall)}, but"
-        f" {words.moved(words.name('precision', pair.k), precision)}: {words.documents(len(entered))} entered the"
+        f" {words.moved(words.name('precision', pair.k), precision)}: {words.documents(len(entered))}"
+        " entered the"
         f" first {pair.k} in {words.queries(_queries(entered))}, and {len(left):,} left it in"
         f" {words.queries(_queries(left))}",
         {
@@ -135,9 +138,11 @@ def hit_up_rank_worse(pair: Pair) -> Said | None:
     hit, rr = pair.at_k["hit"], pair.full(test)
     return Said(
         sure,
-        f"{words.moved(words.name('hit', pair.k), hit)} ({hit.wins:,} queries gained a hit, {hit.losses:,} lost"
+        f"{words.moved(words.name('hit', pair.k), hit)} ({hit.wins:,} queries gained a hit, {hit.losses:,}"
+        " lost"
         f" theirs), but in the {words.count(rr.n, 'query', 'queries')} that hit in both runs"
-        f" {words.moved(words.name('rr', pair.k), rr)}: the first relevant document fell in {rr.losses:,} of them"
+        f" {words.moved(words.name('rr', pair.k), rr)}: the first relevant document fell in {rr.losses:,} of"
+        " them"
         f" and rose in {rr.wins:,}",
         {**words.numbers("hit", hit), **words.numbers("rr_where_both_hit", rr)},
         pair.scores.by_size("rr", -1, both),
@@ -161,7 +166,8 @@ def mean_up_most_lose(pair: Pair) -> Said | None:
     few = max(1, len(wins) // 5)
     return Said(
         sure,
-        f"{words.moved(words.name('ndcg', pair.k), ndcg)}, but {ndcg.losses:,} queries lost and {ndcg.wins:,} won:"
+        f"{words.moved(words.name('ndcg', pair.k), ndcg)}, but {ndcg.losses:,} queries lost and"
+        f" {ndcg.wins:,} won:"
         f" {words.count(few, 'query', 'queries')} {'gives' if few == 1 else 'give'}"
         f" {wins[:few].sum() / wins.sum():.0%} of all that was won",
         {
@@ -202,8 +208,10 @@ def _disagrees(pair: Pair, metric: str, cutoffs: Sequence[int]) -> Said | None:
     return Said(
         sure,
         f"{words.moved(words.name(metric, first), compared[first])}, but"
-        f" {words.moved(words.name(metric, second), compared[second])}: at k = {up} {tests[up].wins:,} queries won"
-        f" and {tests[up].losses:,} lost, at k = {down} {tests[down].wins:,} won and {tests[down].losses:,} lost",
+        f" {words.moved(words.name(metric, second), compared[second])}: at k = {up} {tests[up].wins:,}"
+        " queries won"
+        f" and {tests[up].losses:,} lost, at k = {down} {tests[down].wins:,} won and {tests[down].losses:,}"
+        " lost",
         {
             **words.numbers(f"{metric}_at_{first}", compared[first]),
             **words.numbers(f"{metric}_at_{second}", compared[second]),

@@ -1,4 +1,4 @@
-"""Two runs as the rules look at them: scores side by side, the queries they are about, and the tests on them."""
+"""Two runs as the rules look at them: their scores side by side, what is known of the queries, the tests."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Test:
-    """A test of a family. Its interval, which takes longer than its p, is made where a rule has use for it."""
+    """A test of a family. Its interval takes longer than its p, and is made where a rule has use for it."""
 
     sample: Sample
     p: float | None
@@ -322,7 +322,7 @@ class Pair:
         before, after = self.scores.of(metric)
         ids = np.array(self.scores.query_ids, dtype=object)
         change = self.scores.change(metric)
-        # A query outside the part is one that did not change: the patterns of signs are drawn once for all parts.
+        # A query outside the part is one that did not change: so signs are drawn once for all parts.
         inside = np.column_stack([np.where(member, change, 0.0) for member in members])
         p = p_values(inside, [metric] * len(members), len(members) * families)
         return _corrected(

@@ -30,7 +30,8 @@ def overall_up_slice_down(pair: Pair) -> Said | None:
     return Said(
         sure,
         f"over all {overall.n:,} queries {words.moved(words.name('ndcg', pair.k), overall)}{unclear}, but in"
-        f" {_called(worst)} (n = {worst.of.n:,}) it {words.by(compared)}: {compared.losses:,} of its queries lost and"
+        f" {_called(worst)} (n = {worst.of.n:,}) it {words.by(compared)}: {compared.losses:,} of its queries"
+        " lost and"
         f" {compared.wins:,} won{others}",
         {
             **words.numbers("ndcg", overall),
@@ -89,7 +90,8 @@ def must_pass_broken(pair: Pair) -> Said | None:
     have = "has" if len(broken) == 1 else "have"
     return Said(
         Sure.YES,
-        f"{len(broken):,} of {words.count(int(must.sum()), 'must-pass query', 'must-pass queries')} had a relevant"
+        f"{len(broken):,} of {words.count(int(must.sum()), 'must-pass query', 'must-pass queries')} had a"
+        " relevant"
         f" document in the first {pair.k} and {have} none now: {words.listed(broken, 5)}"
         f"; {mended:,} that failed {'passes' if mended == 1 else 'pass'} now, and {failing:,} of all fail",
         {"broken": len(broken), "mended": mended, "failing": failing, "must_pass": int(must.sum())},
@@ -112,7 +114,8 @@ def dev_up_heldout_down(pair: Pair) -> Said | None:
     dev, held = pair.full(dev_test), pair.full(tests[name])
     return Said(
         sure,
-        f"{words.moved(words.name('ndcg', pair.k), dev)} on dev (n = {dev.n:,}) and {words.by(held)} on {name}"
+        f"{words.moved(words.name('ndcg', pair.k), dev)} on dev (n = {dev.n:,}) and {words.by(held)} on"
+        f" {name}"
         f" (n = {held.n:,}): there {held.losses:,} queries lost and {held.wins:,} won",
         {**words.numbers("dev", dev), **words.numbers("heldout", held)},
         pair.scores.by_size("ndcg", -1, members[name]),
@@ -121,7 +124,7 @@ def dev_up_heldout_down(pair: Pair) -> Said | None:
 
 
 def _sure(pair: Pair, one: Tested, sign: int) -> Sure:
-    """How sure it is that a part of the queries moved this way: possible where p is low but for the family."""
+    """How sure it is that a part of the queries moved this way."""
     if (one.difference or 0.0) * sign <= 0 or one.p_holm is None:
         return Sure.NO
     if one.p_holm < pair.limits.alpha:

@@ -22,7 +22,8 @@ def lines(signals: Signals) -> Iterator[str]:
     split = "" if signals.split == "all" else f", split {signals.split}"
     n = count(signals.n, "query", "queries")
     yield (
-        f"{signals.candidate} against {signals.baseline} at k = {signals.k}, labels {signals.label_set}{split}:"
+        f"{signals.candidate} against {signals.baseline} at k = {signals.k}, labels"
+        f" {signals.label_set}{split}:"
         f" {n}"
     )
     for one in signals.findings:
@@ -36,9 +37,10 @@ def _finding(one: Finding) -> Iterator[str]:
     yield f"{WORDS[one.status]}  {one.id}: {one.title}"
     yield f"  {one.sentence}"
     if one.queries:
-        more = len(one.queries) - MOST_QUERIES
+        many = count(len(one.queries), "query", "queries")
         named = ", ".join(one.queries[:MOST_QUERIES])
-        yield f"  {count(len(one.queries), 'query', 'queries')}: {named}{f' and {more:,} more' if more > 0 else ''}"
+        more = len(one.queries) - MOST_QUERIES
+        yield f"  {many}: {named}{f' and {more:,} more' if more > 0 else ''}"
     yield f"  next: {one.look_next}"
 
 

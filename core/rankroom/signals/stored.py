@@ -1,7 +1,7 @@
 """The findings that a store keeps: of each run against the baseline that it declares.
 
-They are looked for in the workspace in which the run was scored, before the store is opened for writing, and are
-written in the transaction that writes its scores. What others wrote meanwhile is looked at within it.
+They are looked for in the workspace in which the run was scored, before the store is opened for writing, and
+are written in the transaction that writes its scores. What others wrote meanwhile is looked at within it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def prepare(
     scored: Sequence[str],
     later: Sequence[str] = (),
 ) -> Prepared:
-    """Look for what `write` will keep of runs that were scored in this workspace, also against those of the store.
+    """Look for what `write` will keep of runs that were scored in this workspace.
 
     `later`: runs that are about to be scored as well, and are looked at then.
     """
@@ -76,7 +76,7 @@ def prepare(
 def write(
     con: duckdb.DuckDBPyConnection, prepared: Prepared, scored: Sequence[str], later: Sequence[str] = ()
 ) -> None:
-    """Keep the findings of these runs, and of those that declare them, in the open transaction on the store."""
+    """Keep the findings of these runs, and of those that declare them, in the open transaction."""
     label_set = prepared.label_set
     con.execute(
         "delete from store.main.signal_findings where label_set = $label_set"
@@ -107,11 +107,12 @@ def _partners(
     scored: Sequence[str],
     later: Sequence[str],
 ) -> dict[str, datetime]:
-    """The runs of the store that these declare as their baseline, or that declare one of these: when scored."""
+    """The runs of the store that these declare as baselines, or that declare one of these: when scored."""
     if not scored or not store.exists():
         return {}
     baselines = con.execute(
-        "select distinct baseline from runs where baseline is not null and list_contains($runs::varchar[], run)",
+        "select distinct baseline from runs where baseline is not null and list_contains($runs::varchar[],"
+        " run)",
         {"runs": list(scored)},
     ).fetchall()
     with store.read() as stored:
@@ -203,15 +204,26 @@ def _in_store(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 def _insert(con: duckdb.DuckDBPyConnection, label_set: str, found: dict[Declared, list[Kept]]) -> None:
     rows = [
-        (pair.run, pair.baseline, one.split, one.finding.id, one.finding.status, one.finding.sentence)
-        + (list(one.finding.numbers), list(one.finding.numbers.values()), one.finding.queries)
+        (
+            pair.run,
+            pair.baseline,
+            kept.split,
+            one.id,
+            one.status,
+            one.sentence,
+            *_split(one.numbers),
+            one.queries,
+        )
         for pair, several in found.items()
-        for one in several
+        for kept in several
+        for one in (kept.finding,)
     ]
     if not rows:
         return
     names = ("run", "baseline", "split", "rule", "status", "sentence", "names", "sizes", "query_ids")
-    columns = ", ".join(f"unnest(${name}) as {name}" for name in names)
+    kinds = dict.fromkeys(names, "varchar[]") | dict.fromkeys(("names", "query_ids"), "varchar[][]")
+    kinds |= {"sizes": "double[][]"}
+    columns = ", ".join(f"unnest(${name}::{kind}) as {name}" for name, kind in kinds.items())
     con.execute(
         "insert into store.main.signal_findings by name"
         " select * exclude (names, sizes), map(names, sizes) as numbers, $label_set as label_set, $k as k,"
@@ -219,3 +231,8 @@ def _insert(con: duckdb.DuckDBPyConnection, label_set: str, found: dict[Declared
         {"label_set": label_set, "k": K}
         | {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)},
     )
+
+
+def _split(numbers: dict[str, float]) -> tuple[list[str], list[float]]:
+    """Names and values apart, as DuckDB makes a map of them."""
+    return list(numbers), list(numbers.values())

@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rankroom.paired import MetricComparison
-
-NAMES = {
-    "ndcg": "NDCG",
-    "hit": "hit rate",
-    "recall": "recall",
-    "precision": "precision",
-    "rr": "MRR",
-    "complete": "complete",
-    "judged": "judged",
-}
+from rankroom.verdict_words import NAMES, metric_name
 
 
 def name(metric: str, k: int) -> str:
     """The mean of a metric at a cutoff."""
-    return f"{NAMES.get(metric, metric)}@{k}"
+    return metric_name(metric, k) if metric in NAMES else f"{metric}@{k}"
 
 
 def moved(what: str, one: MetricComparison) -> str:

@@ -1,6 +1,6 @@
 """Pairs of runs without a real difference: how often do the rules find one all the same?
 
-Both runs of a pair draw their ranks from the same distribution, query by query, so whatever is found is false.
+Both runs of a pair draw their ranks from one distribution, query by query, so whatever is found is false.
 `python tests/core/signals/noise.py 1000 60` prints the shares.
 """
 
@@ -43,7 +43,7 @@ class NoisePair(Pair):
         super().__init__(con, "base", "cand", 5, "none@1", about, Thresholds())
 
     @cached_property
-    def by_cutoff(self) -> dict[int, Scores]:  # type: ignore[override]
+    def by_cutoff(self) -> dict[int, Scores]:
         n, rng = len(self._ids), self._rng
         hard = rng.uniform(1, 40, (n, RELEVANT))
         runs = [np.ceil(rng.exponential(hard)) for _ in range(2)]
@@ -54,13 +54,13 @@ class NoisePair(Pair):
         }
 
     @cached_property
-    def costs(self) -> dict[str, Any]:  # type: ignore[override]
+    def costs(self) -> dict[str, Any]:
         n, rng = len(self._ids), self._rng
         sides = {f"{side}_{cost}": rng.lognormal(3, 0.5, n) for side in "bc" for cost in COSTS}
         return {"query_id": np.array(self._ids)} | sides
 
     @cached_property
-    def answers(self) -> list[tuple[Any, ...]]:  # type: ignore[override]
+    def answers(self) -> list[tuple[Any, ...]]:
         values = self._rng.beta(5, 2, (2, len(self._ids)))
         return [("faithful", *row) for row in zip(self._ids, *values, strict=True)]
 
@@ -117,7 +117,8 @@ def findings(pairs: int, n: int) -> list[list[Finding]]:
     """What the rules find in so many pairs of so many queries."""
     con = open_workspace()
     con.execute(
-        "insert into runs by name select unnest(['base', 'cand']) as run, 'q@1' as query_set, 'c@1' as collection,"
+        "insert into runs by name select unnest(['base', 'cand']) as run, 'q@1' as query_set, 'c@1' as"
+        " collection,"
         " 'list' as ordered_by, 0 as num_rows, '' as content_hash, now() as added_at"
     )
     return [try_rules(NoisePair(seed, n, con), held_out=True) for seed in range(pairs)]

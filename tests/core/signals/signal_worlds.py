@@ -1,4 +1,4 @@
-"""Runs that are built to make one rule fire, and runs that are built to just not: all on one set of queries."""
+"""Runs that are built to make one rule fire, and runs that are built to just not, on one set of queries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MANY = [f"m{at:02}" for at in range(40)]
 
 DEV = {*SINGLE[:40], *SINGLE[60:70], *MANY[:30]}
 
-Places = Mapping[str, Sequence[int]]
+Places = dict[str, tuple[int, ...]]
 """The ranks of a query's relevant documents; 0: it does not come back."""
 
 

@@ -74,18 +74,22 @@ SENTENCES = {
     " hit; the 20 failing queries were left as they were",
     "rr_flat_evidence_lost": "MRR@5 stayed at 0.500, but recall@5 fell by 0.067 [0.040, 0.093]: 40 relevant"
     " documents left the first 5 in 20 queries, and 0 entered it",
-    "overall_up_slice_down": "but in language de (n = 30) it fell by 0.167 [0.083, 0.250]: 10 of its queries lost"
+    "overall_up_slice_down": "but in language de (n = 30) it fell by 0.167 [0.083, 0.250]: 10 of its queries"
+    " lost"
     " and 0 won",
-    "must_pass_broken": "1 of 5 must-pass queries had a relevant document in the first 5 and has none now: s00; 0"
+    "must_pass_broken": "1 of 5 must-pass queries had a relevant document in the first 5 and has none now:"
+    " s00; 0"
     " that failed pass now, and 1 of all fail",
-    "hit_up_rank_worse": "(20 queries gained a hit, 0 lost theirs), but in the 100 queries that hit in both runs"
+    "hit_up_rank_worse": "(20 queries gained a hit, 0 lost theirs), but in the 100 queries that hit in both"
+    " runs"
     " MRR@5 fell by 0.027 [0.016, 0.037]: the first relevant document fell in 20 of them and rose in 0",
     "mean_up_most_lose": "but 55 queries lost and 20 won: 4 queries give 20% of all that was won",
     "cutoff_disagrees": "at k = 1 15 queries won and 0 lost, at k = 5 0 won and 15 lost",
     "stage_gain_lost": "recall@5 did not (0.000 [0.000, 0.000]): 20 relevant documents came in and were lost"
     " again, 20 at final",
     "quality_up_cost_up": "and mean latency rose from 20 to 50 ms (+30 [30, 30], n = 120; median 20 to 50)",
-    "retrieval_up_answer_down": "but the answer score faithful fell from 0.800 to 0.725 (-0.075 [-0.098, -0.053],"
+    "retrieval_up_answer_down": "but the answer score faithful fell from 0.800 to 0.725 (-0.075 [-0.098,"
+    " -0.053],"
     " n = 120): 30 answers got worse and 0 better",
     "dev_up_heldout_down": "on held_out (n = 40): there 20 queries lost and 0 won",
     "config_interaction": "in language de (n = 30): the only setting that changed is model",
@@ -149,8 +153,7 @@ def test_unlabelled_documents_leave_the_difference_open(con: duckdb.DuckDBPyConn
 
 
 def test_over_some_queries_only(con: duckdb.DuckDBPyConnection) -> None:
-    german = [query for query in SINGLE[50:]]
-    result = read_signals(con, "usual", "overall_up_slice_down", queries=german)
+    result = read_signals(con, "usual", "overall_up_slice_down", queries=SINGLE[50:])
     assert (result.n, result.findings) == (30, [])
     assert read_signals(con, "usual", "ndcg_up_hit_flat", split="held_out").n == 40
 
