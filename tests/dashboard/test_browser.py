@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -185,6 +186,30 @@ def test_a_new_run_appears_by_itself(page: Page, demo: Demo, tmp_path: Path) -> 
     says(page, re.compile("NDCG@5 0.500 over 2 queries"))
     subprocess.run([*add, tmp_path / "dense.txt"], check=True, capture_output=True)
     says(page, re.compile(r"is first of 2 runs by NDCG@5: 1\.000 over 2 queries"))
+
+
+def test_a_link_carries_a_statement_and_another_can_be_asked(page: Page, demo: Demo) -> None:
+    def downloaded() -> str:
+        with page.expect_download() as file:
+            page.get_by_role("button", name="CSV", exact=True).click()
+        return file.value.path().read_text()
+
+    statement = f"select run, ndcg from run_summary where k = 3 and split = 'all' and run = '{RUN}'"
+    page.goto(f"{demo.address}/sql?statement={quote(statement)}")
+    says(page, re.compile("^1 row in "))
+    editor = page.get_by_role("textbox", name="Statement")
+    expect(editor).to_have_value(statement)
+    assert f"\n{RUN},{demo.value(statement.replace('run, ndcg', 'ndcg'))}\n" in downloaded().replace('"', "")
+
+    editor.fill("select unnest([6, 7]) as answer")
+    editor.press("Control+Enter")
+    says(page, re.compile("^2 rows in "))
+    page.wait_for_url(re.compile(r"statement=select.*answer"))
+    assert downloaded().replace('"', "").split() == ["answer", "6", "7"]
+
+    editor.fill("from read_text('/etc/passwd')")
+    page.get_by_role("button", name="Run", exact=True).click()
+    says(page, "This page reads nothing but the store")
 
 
 def test_a_click_on_a_cell_of_a_map_leads_to_its_failures_and_back(page: Page, demo: Demo) -> None:
