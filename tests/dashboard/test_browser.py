@@ -221,3 +221,44 @@ def test_a_click_on_a_cell_of_a_map_leads_to_its_failures_and_back(page: Page, d
     page.get_by_role("link", name="Slices").click()
     says(page, re.compile(r"is the worst slice of|stands below its mean"))
     page.wait_for_url(lambda url: "/slices" in url and "category=" not in url)
+
+
+def test_from_the_pictures_of_a_comparison_to_its_queries(page: Page, demo: Demo) -> None:
+    page.goto(f"{demo.address}/compare?data=help_centre&base=bm25_plain&cand=hybrid_rrf")
+    says(page, re.compile(r"hybrid_rrf is better than bm25_plain at NDCG@5"))
+    matrix = page.locator("[data-testid=stVegaLiteChart]", has_text="rank in the baseline")
+    matrix.locator("g.mark-text text").first.click()
+    says(page, re.compile(r"First relevant document of each query: rank \S+ → \S+ · \d+ quer"))
+
+    scatter = page.locator("[data-testid=stVegaLiteChart]", has_text="NDCG@5 in the baseline")
+    scatter.locator("g.mark-symbol path").last.click()  # the points of most queries come first
+    says(page, re.compile("What should have come"))
+    page.wait_for_url(re.compile(r"/query\?.*query="))
+    page.get_by_role("link", name="Compare").click()
+    says(page, re.compile(r"hybrid_rrf is better than bm25_plain at NDCG@5"))
+    page.wait_for_url(re.compile(r"/compare\?.*cand=hybrid_rrf"))
+
+
+def test_failures_are_walked_by_keyboard_and_a_note_survives_reloading(page: Page, demo: Demo) -> None:
+    page.goto(f"{demo.address}/failures?data={RUN}&k=1")
+    failing = demo.value(f"select count(*) from failures where run = '{RUN}' and k = 1")
+    says(page, re.compile(rf"fails {failing} of 3 labelled queries at k = 1"))
+    page.locator("body").press("ArrowRight")
+    says(page, f"Failure 1 of {failing}")
+    first = page.url
+    page.locator("body").press("ArrowRight")
+    says(page, f"Failure 2 of {failing}")
+    assert page.url != first
+    page.locator("body").press("ArrowLeft")
+    says(page, f"Failure 1 of {failing}")
+
+    cause = "the index is <b>old</b> and costs $5 to $6"
+    page.get_by_label("Cause", exact=True).fill(cause)
+    page.get_by_label("Your name").last.fill("Noor")
+    page.get_by_label("Your name").last.press("Tab")
+    page.get_by_role("button", name="Add the note").click()
+    says(page, cause)
+    assert demo.value("select who || ': ' || cause from notes") == f"Noor: {cause}"
+    page.goto("about:blank")
+    page.goto(first)
+    expect(page.get_by_role("list", name="Notes")).to_contain_text(cause, timeout=WAIT)

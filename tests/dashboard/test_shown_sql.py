@@ -16,10 +16,20 @@ LINKS: list[tuple[str, dict[str, Any]]] = [
     ("runs", {}),
     ("runs", {"k": "10", "split": "all", "runs": ["first", worlds.EVIL]}),
     ("runs", {"category": [worlds.EVIL, "how_to"], "tag": ["<i>t</i>", "two_parts"], "order": "MRR"}),
+    ("compare", {"base": "first", "cand": worlds.EVIL}),
+    (
+        "compare",
+        {"category": [worlds.EVIL, "how_to"], "by": "channel", "ranks_of": "every relevant document"},
+    ),
     ("slices", {"category": [worlds.EVIL, "how_to"], "must_pass": "false"}),
     ("failures", {"run": worlds.EVIL}),
     ("failures", {"run": "first", "category": [worlds.EVIL, "how_to"], "cause": ["partial evidence"]}),
+    ("failures", {"run": "first", "against": worlds.EVIL, "view": "What changed", "lost": ["final"]}),
+    ("failures", {"run": "first", "against": worlds.EVIL, "by": "channel", "was": ["does not fail"]}),
+    ("failures", {"run": worlds.EVIL, "against": "first", "view": "Abstention"}),
     ("query", {"run": worlds.EVIL, "query": worlds.EVIL}),
+    ("query", {"run": "first", "query": "lost", "against": worlds.EVIL, "beside": ["second"], "doc": "d2"}),
+    ("labels", {"category": [worlds.EVIL, "how_to"]}),
     ("query", {"run": "first", "query": "secret", "k": "3"}),
 ]
 
@@ -33,7 +43,7 @@ def test_every_statement_runs_as_it_stands(
     open_page: Any, ask: Any, three: Store, page: str, link: dict[str, Any]
 ) -> None:
     statements = shown(open_page(three, page, **link))
-    assert len(statements) >= (2 if page == "failures" else 3)
+    assert len(statements) >= (2 if page in ("failures", "labels") else 3)
     for statement in statements:
         assert "$" not in statement.replace(literal(worlds.EVIL), "")
         ask(three, statement)
