@@ -1,5 +1,7 @@
 """What there is to score with, where it falls short, and the way for more to come in."""
 
+import shlex
+
 import streamlit as st
 from panels import (
     data_coverage,
@@ -24,6 +26,8 @@ if filters is None:
         if Store(store_path()).exists()
         else f"There is no data yet: the first files that are added make {path}."
     )
+    sample = words.quoted(f"rankroom demo --store {shlex.quote(store_path())}")
+    st.caption(f"Files go in below, or with {words.quoted('rankroom add')}; {sample} puts in sample data.")
     data_upload.show(None)
     st.stop()
 
