@@ -158,7 +158,11 @@ def build(folder: Path, *names: str, declare: bool = False) -> Store:
 
 def add_runs(store: Store, folder: Path, *names: str, declare: bool = True) -> None:
     """Add these runs to a store."""
-    chosen = {name: RUNS[name] for name in names}
+    add_built(store, folder, {name: RUNS[name] for name in names}, declare=declare)
+
+
+def add_built(store: Store, folder: Path, chosen: Mapping[str, Built], declare: bool = True) -> None:
+    """The same of runs that are built elsewhere."""
     add_native(
         store,
         folder,

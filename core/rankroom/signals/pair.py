@@ -347,7 +347,7 @@ def _change(before: Floats, after: Floats) -> Floats:
 def _groups(ks: NDArray[np.int32]) -> list[tuple[int, slice]]:
     """The rows of each k, of which there is one run of rows."""
     values, starts = np.unique(ks, return_index=True)
-    ends = [*starts[1:], len(ks)]
+    ends = [*starts[1:], len(ks)][: len(starts)]
     return [(int(k), slice(int(a), int(b))) for k, a, b in zip(values, starts, ends, strict=True)]
 
 

@@ -30,7 +30,10 @@ def lines(signals: Signals) -> Iterator[str]:
         yield ""
         yield from _finding(one)
     yield ""
-    yield from _summary(signals)
+    if signals.n:
+        yield from _summary(signals)
+    else:
+        yield "no query is left to look at, so no rule was tried"
 
 
 def _finding(one: Finding) -> Iterator[str]:

@@ -143,6 +143,8 @@ def read_signals(
         thresholds or read_thresholds(),
         examined.queries,
     )
+    if not pair.n:
+        return Signals(baseline, candidate, k, split, [], 0, pair.label_set, [])
     found = try_rules(pair, held_out=held_out)
     lacking = {rule: RULES[rule].lacks(pair) for rule in RULES if rule != HELD_OUT or held_out}
     if not held_out:

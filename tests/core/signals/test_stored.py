@@ -158,5 +158,5 @@ def test_without_a_baseline_nothing_heavy_is_loaded(tmp_path: Path) -> None:
         " sys.exit(sum(name in sys.modules for name in ('scipy', 'rankroom.signals.pair')))"
     )
     here = Path(__file__).parent
-    command = [sys.executable, "-c", program, str(tmp_path), str(here), str(here.parents[1])]
+    command = [sys.executable, "-c", program, str(tmp_path), str(here.parents[1])]
     assert subprocess.run(command, check=False).returncode == 0
