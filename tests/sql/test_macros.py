@@ -213,6 +213,9 @@ REFUSED = [
         ("'elsewhere', 'base', 5", "base"),
     )
 ] + [
+    ("from change_account('base', 'ghost', 5)", "ghost"),
+    ("from change_account('base', 'cand', 5, base_labels := 'moves@9')", "moves@9"),
+    ("from query_deltas('base', 'cand', 5, base_labels := 'moves@9')", "moves@9"),
     ("from config_diff('ghost', 'cand')", "ghost"),
     ("from config_diff('base', 'ghost')", "ghost"),
     ("from slices_by('moon_phase', 5)", "moon_phase"),
@@ -258,9 +261,13 @@ def test_a_store_without_runs_refuses_too(bare: Store, query: str) -> None:
         ask(bare, query)
 
 
-def test_a_store_without_settings_refuses_too(bare: Store) -> None:
+@pytest.mark.parametrize("macro", ["config_diff", "shared_queries", "candidate_lists"])
+def test_macros_that_need_no_cutoff_refuse_too(room: Store, bare: Store, macro: str) -> None:
     with refusal("no run named base"):
-        ask(bare, "from config_diff('base', 'cand')")
+        ask(bare, f"from {macro}('base', 'cand')")
+    for count in ("", "select count(*) "):
+        with refusal("no run named nope"):
+            ask(room, f"{count}from {macro}('base', 'nope')")
 
 
 @pytest.mark.parametrize(("query", "named"), [refused for refused in REFUSED if "slices_by" in refused[0]])
@@ -287,7 +294,8 @@ def everything(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """How many rows each public view and macro gives."""
     views = [v for (v,) in con.execute("select view_name from duckdb_views() where not internal").fetchall()]
     calls = [f"{macro}('base', 'cand', 5)" for macro in PAIRED]
-    calls += ["config_diff('base', 'cand')", "slices_by('category', 5, second_by := 'language')"]
+    calls += [f"{macro}('base', 'cand')" for macro in ("config_diff", "shared_queries", "candidate_lists")]
+    calls += ["change_account('base', 'cand', 5)", "slices_by('category', 5, second_by := 'language')"]
     return {
         what: con.execute(f"select count(*) from {what}").fetchall()[0][0]
         for what in sorted({*views, *calls})
