@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,11 @@ class Thresholds(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    smallest: float = Field(default_factory=lambda: _written(DEFAULTS)["smallest"], gt=0, lt=1)
+    smallest: float = Field(default_factory=lambda: _defaults()["smallest"], gt=0, lt=1)
     """The smallest difference of a mean that matters."""
-    alpha: float = Field(default_factory=lambda: _written(DEFAULTS)["alpha"], gt=0, lt=1)
+    alpha: float = Field(default_factory=lambda: _defaults()["alpha"], gt=0, lt=1)
     """A change is clear where its corrected p is below this."""
-    thin: int = Field(default_factory=lambda: _written(DEFAULTS)["thin"], ge=1)
+    thin: int = Field(default_factory=lambda: _defaults()["thin"], ge=1)
     """A slice of fewer queries is thin."""
     signals: SignalThresholds = Field(default_factory=SignalThresholds)
     """Those of the rules for conflicting signals."""
@@ -68,7 +69,12 @@ def read_thresholds(path: str | Path | None = None) -> Thresholds:
 
 
 def _of_signals(name: str) -> Any:
-    return _written(DEFAULTS)["signals"][name]
+    return _defaults()["signals"][name]
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    return _written(DEFAULTS)
 
 
 def _written(path: Path) -> dict[str, Any]:
