@@ -18,6 +18,11 @@ VARIABLE = "RANKROOM_THRESHOLDS"
 """The environment variable that names a team's own file, for the dashboard and every command."""
 
 
+@cache
+def _defaults() -> dict[str, Any]:
+    return _written(DEFAULTS)
+
+
 class SignalThresholds(BaseModel):
     """Those that only the rules for conflicting signals ask for."""
 
@@ -70,11 +75,6 @@ def read_thresholds(path: str | Path | None = None) -> Thresholds:
 
 def _of_signals(name: str) -> Any:
     return _defaults()["signals"][name]
-
-
-@cache
-def _defaults() -> dict[str, Any]:
-    return _written(DEFAULTS)
 
 
 def _written(path: Path) -> dict[str, Any]:
