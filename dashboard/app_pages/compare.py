@@ -28,6 +28,7 @@ answer, proof = st.container(), st.container()
 slices = st.empty()
 pair = compare_pair.choose(runs, bar)
 metric = compare_top.metric(bar)
+compare_top.link_to_signals(pair, bar)
 with slices.container():
     slice_bar = compare_panels.slice_bar(possible)
     by = compare_top.dimensions(possible, slice_bar)

@@ -28,7 +28,7 @@ TINY = 5e-4
 """A change below this is 0.000 as it is written."""
 
 CAUTION = (
-    "Queries that the baseline missed can only rise, and those it hit fall more easily than they rise: "
+    "Queries that the baseline missed can hardly fall, and those it hit fall more easily than they rise: "
     "two runs that differ by chance alone show some of this split too."
 )
 

@@ -101,7 +101,9 @@ def chart(rows: list[Row], quality: MetricComparison, cost: str, metric: str) ->
     rise = max(abs(cand["mean"] - base["mean"]), 0.04)
     low, high = min(base["mean"], cand["mean"]), max(base["mean"], cand["mean"])
     y_scale = alt.Scale(domain=[low - 0.7 * rise, high + 0.7 * rise], nice=False)
-    x = alt.X("cost:Q", title=TITLES[cost], scale=x_scale, axis=alt.Axis(tickCount=5, format=",~r"))
+    x = alt.X(
+        "cost:Q", title=TITLES[cost], scale=x_scale, axis=alt.Axis(tickCount=5, format=",~r", labelBound=True)
+    )
     y = alt.Y("mean:Q", title=metric, scale=y_scale, axis=alt.Axis(tickCount=5, format=".2f"))
     tooltip = [
         alt.Tooltip("role:N"),

@@ -174,13 +174,12 @@ def sentence(slices: Sequence[SliceComparison], by: Sequence[str]) -> str:
             parts.append(f"Clearly {what} in {', '.join(named)}{more}.")
     if not parts:
         parts.append("In no slice is the difference clear.")
-        ordered = sorted(solid, key=lambda one: one.difference or 0)
-        if ordered and (ordered[0].difference or 0) < -5e-4:
-            worst = ordered[0]
-            parts.append(
-                f"The lowest is {slice_name(worst.slice, by)}, {words.signed(worst.difference)} over "
-                f"{words.count(worst.n, 'query', 'queries')}."
-            )
+    worst = min(solid, key=lambda one: one.difference or 0, default=None)
+    if worst and worst.verdict != "regressed" and (worst.difference or 0) < -5e-4:
+        parts.append(
+            f"It fell most, though not clearly, in {slice_name(worst.slice, by)}: "
+            f"{words.signed(worst.difference)} over {words.count(worst.n, 'query', 'queries')}."
+        )
     thin = sum(one.thin for one in slices)
     if thin:
         parts.append(f"{thin} of {words.count(len(slices), 'slice')} {'is' if thin == 1 else 'are'} thin.")

@@ -47,6 +47,14 @@ def metric(bar: DeltaGenerator) -> str:
     )
 
 
+def link_to_signals(pair: Pair, bar: DeltaGenerator) -> None:
+    """The way to the signals of the same pair."""
+    if bar.button(
+        "Signals ›", key="to_signals", type="tertiary", help="Where the metrics of this pair disagree."
+    ):
+        st.switch_page("app_pages/signals.py", query_params={"base": pair.base, "cand": pair.cand})
+
+
 def dimensions(possible: list[str], bar: DeltaGenerator) -> tuple[str, ...]:
     """By what queries are sliced: two dimensions, or one; none where queries say nothing."""
     if not possible:

@@ -240,10 +240,10 @@ def test_the_map_shows_value_n_verdict_and_thin() -> None:
 
 def test_for_whom_in_words() -> None:
     by = ("category", "language")
-    assert compare_map.sentence(SLICES[:2], by) == "Clearly better in `how_to` in `en` (+0.210)."
-    assert compare_map.sentence(SLICES[1:2], by) == (
-        "In no slice is the difference clear. The lowest is `how_to` in `es`, −0.081 over 21 queries."
-    )
+    fell = "It fell most, though not clearly, in `how_to` in `es`: −0.081 over 21 queries."
+    assert compare_map.sentence(SLICES[:1], by) == "Clearly better in `how_to` in `en` (+0.210)."
+    assert compare_map.sentence(SLICES[:2], by) == f"Clearly better in `how_to` in `en` (+0.210). {fell}"
+    assert compare_map.sentence(SLICES[1:2], by) == f"In no slice is the difference clear. {fell}"
     assert "Clearly worse in " in compare_map.sentence(SLICES, by)
     assert "1 of 4 slices is thin." in compare_map.sentence(SLICES, by)
 
