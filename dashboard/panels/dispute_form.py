@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from rankroom.annotations import Note
 
-from panels import note_form
+from panels import dispute_effect, note_form
 from panels.filters import Filters
 from panels.question import Question
 from panels.store_access import reading
@@ -53,7 +53,9 @@ def show(filters: Filters, query_id: str, doc_ids: list[str]) -> None:
             default=_turned(label["grade"], label["relevant_from"]),
             required=True,
         )
-    _write(filters, query_id, doc_id, should or NO_LABEL)
+    should = should or NO_LABEL
+    dispute_effect.show(filters, query_id, doc_id, None if should == NO_LABEL else int(should))
+    _write(filters, query_id, doc_id, should)
 
 
 def _turned(grade: int | None, relevant_from: int) -> str:

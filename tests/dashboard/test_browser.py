@@ -243,13 +243,16 @@ def test_failures_are_walked_by_keyboard_and_a_note_survives_reloading(page: Pag
     page.goto(f"{demo.address}/failures?data={RUN}&k=1")
     failing = demo.value(f"select count(*) from failures where run = '{RUN}' and k = 1")
     says(page, re.compile(rf"fails {failing} of 3 labelled queries at k = 1"))
-    page.locator("body").press("ArrowRight")
+    expect(page.get_by_role("button", name="Step through")).to_be_enabled(timeout=WAIT)
+    page.keyboard.press("ArrowRight")
     says(page, f"Failure 1 of {failing}")
+    expect(page.get_by_role("button", name="Next")).to_be_enabled(timeout=WAIT)
     first = page.url
-    page.locator("body").press("ArrowRight")
+    page.keyboard.press("ArrowRight")
     says(page, f"Failure 2 of {failing}")
     assert page.url != first
-    page.locator("body").press("ArrowLeft")
+    expect(page.get_by_role("button", name="Previous")).to_be_enabled(timeout=WAIT)
+    page.keyboard.press("ArrowLeft")
     says(page, f"Failure 1 of {failing}")
 
     cause = "the index is <b>old</b> and costs $5 to $6"

@@ -76,6 +76,14 @@ def test_disputed_labels_are_listed(open_page: Any, disputed: Store, clicked: An
 def test_a_label_is_disputed(open_page: Any, ask: Any, fresh: Store) -> None:
     at = open_page(fresh, "query", run="first", query="partial", dispute="d9")
     assert at.segmented_control(key="dispute_grade").value == "0"
+    (effect,) = (frame.value for frame in at.dataframe if "verdict" in frame.value)
+    assert effect[["run", "verdict", "recall"]].values.tolist() == [
+        ["first", "fails → does not fail", "0.500 → 1.000"]
+    ]
+    assert "With grade 0 the verdict on this query changes in 1 of 1 run" in texts(at)
+    at.segmented_control(key="dispute_grade").set_value("no label").run()
+    assert "Without this label the verdict" in texts(at)
+    at.segmented_control(key="dispute_grade").set_value("0").run()
     at.text_input(key="dispute_why").set_value("about something else")
     at.text_input(key="dispute_who").set_value("Noor")
     at.button(key="FormSubmitter:dispute_form-Dispute this label").click().run()
