@@ -121,13 +121,14 @@ def demo(
     from rankroom import serve
     from rankroom.demo import fill
     from rankroom.store import Store
-    from rankroom.terminal import show_added, working
+    from rankroom.terminal import say, show_added, working
 
     serve.check_port(port)
     with working() as progress:
         added = fill(Store(store), progress)
     for one in added:
-        show_added(one, store)
+        show_added(one, store, doubts=False)
+    say("what was taken with a doubt stands on the Data page")
     serve.serve(Store(store), port=port, browser=not no_browser)
 
 

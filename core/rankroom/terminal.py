@@ -116,9 +116,9 @@ def _tell_program(doing: str, at: int, of: int) -> None:
 # What an add did
 
 
-def show_added(added: Added, store: Path) -> None:
+def show_added(added: Added, store: Path, *, doubts: bool = True) -> None:
     """What an add did, with every doubt."""
-    for note in notes(added.report.doubts):
+    for note in notes(added.report.doubts if doubts else ()):
         _print(err, note)
     for sentence in _of_added(added, store):
         say(sentence)

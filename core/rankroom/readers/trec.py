@@ -304,13 +304,13 @@ def _other_kind(faults: list[Fault], forms: dict[int, Form]) -> str | None:
     lines = [fault.value or "" for fault in faults]
     wanted, other = ("a run", "labels (qrels)") if forms is RUN_FORMS else ("labels (qrels)", "a run")
     if all(line.startswith("{") for line in lines):
-        return f"{wanted} in TREC form was expected; these are JSON lines, which stand in a native folder"
+        return f"expected {wanted} in TREC form; these are JSON lines, which stand in a native folder"
     widths = {len(_fields(line)) for line in lines}
     others = QRELS_FORMS if forms is RUN_FORMS else RUN_FORMS
     if len(widths) != 1 or not widths <= others.keys() - forms.keys():
         return None
     expected, found = next(iter(forms.values())).words, others[widths.pop()].words
-    return f"{wanted} was expected, with columns as {expected}; every line looks like one of {other}: {found}"
+    return f"expected {wanted}, with columns as {expected}; every line looks like one of {other}: {found}"
 
 
 class _Parse:
