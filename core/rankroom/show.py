@@ -23,7 +23,6 @@ def run_report(store: Store, run: str, k: int = 5, by: Sequence[str] = ()) -> di
 
     A k that the store does not hold is computed for the occasion.
     """
-    check_cutoffs([k])
     if len(by) > MOST_DIMENSIONS:
         raise UsageError(f"--by takes at most {MOST_DIMENSIONS} dimensions, and {len(by)} are given")
     with scores_at(store, run, k) as con:
@@ -67,6 +66,7 @@ NOT_OF_A_SLICE = {"run", "label_set", "k", "slice_1", "slice_2", "slice_3"}
 @contextmanager
 def scores_at(store: Store, run: str, k: int) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection in which the run has scores at k under the current labels."""
+    check_cutoffs([k])
     with store.read() as con:
         if not con.execute("select 1 from runs where run = $run", {"run": run}).fetchall():
             raise UsageError(f"there is no run named {run} in {store.path}: `rankroom list` names them")
