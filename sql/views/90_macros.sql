@@ -30,13 +30,41 @@ create or replace macro known_scores(run_name, wanted_labels, wanted_stage) as
          else error('run ' || run_name || ' has no scores at stage ' || coalesce(wanted_stage, 'NULL') || ' under label set '
                     || coalesce(labels_for(run_name, wanted_labels), '(none)')) end;
 
+-- What is compared, in one row: the runs, the labels of each, the cutoff and the stage, looked up once and refused by name.
+create or replace macro compared_runs(base, cand, at_k, label_set := null, stage := 'final', base_labels := null) as table
+with named as (
+    select known_run(base) as base_run, known_run(cand) as cand_run, known_cutoff(at_k) as cutoff, stage as at_stage,
+           known_label_set(label_set) as wanted, known_label_set(base_labels) as own
+), labelled as (
+    select named.base_run, named.cand_run, named.cutoff, named.at_stage,
+           coalesce(named.wanted, current_labels.label_set) as labels,
+           coalesce(named.own, named.wanted, current_labels.label_set) as labels_of_base
+    from named
+    left join (
+        select runs.run, current_label_sets.label_set
+        from runs
+        join query_sets on query_sets.query_set = runs.query_set
+        join current_label_sets on current_label_sets.query_set_name = query_sets.name
+    ) as current_labels on current_labels.run = named.base_run
+), scored as (
+    select scorings.run, scorings.label_set, run_stages.stage
+    from scorings join run_stages on run_stages.run = scorings.run
+)
+select case when b.run is not null then l.base_run
+            else error('run ' || l.base_run || ' has no scores at stage ' || coalesce(l.at_stage, 'NULL')
+                       || ' under label set ' || coalesce(l.labels_of_base, '(none)')) end as base_run,
+       case when c.run is not null then l.cand_run
+            else error('run ' || l.cand_run || ' has no scores at stage ' || coalesce(l.at_stage, 'NULL')
+                       || ' under label set ' || coalesce(l.labels, '(none)')) end as cand_run,
+       l.labels, l.labels_of_base, l.cutoff, l.at_stage
+from labelled as l
+left join scored as b on b.run = l.base_run and b.label_set = l.labels_of_base and b.stage = l.at_stage
+left join scored as c on c.run = l.cand_run and c.label_set = l.labels and c.stage = l.at_stage;
+
 -- One row per query and metric that both runs have under one label set; or the baseline under labels of its own.
 create or replace macro query_deltas(base, cand, at_k, label_set := null, stage := 'final', base_labels := null) as table
 with asked as (
-    select known_scores(known_run(base), coalesce(base_labels, label_set), stage) as base_run,
-           known_scores(known_run(cand), coalesce(label_set, labels_for(base, null)), stage) as cand_run,
-           labels_for(base, label_set) as labels, labels_for(base, coalesce(base_labels, label_set)) as labels_of_base,
-           known_cutoff(at_k) as cutoff, stage as at_stage
+    from compared_runs(base, cand, at_k, label_set := label_set, stage := stage, base_labels := base_labels)
 ), both_runs as (
     select b.query_id,
            unnest([
@@ -77,9 +105,7 @@ group by d.metric;
 -- up to the change of the query's NDCG at k.
 create or replace macro rank_transitions(base, cand, at_k, label_set := null, stage := 'final') as table
 with asked as (
-    select known_scores(known_run(base), label_set, stage) as base_run,
-           known_scores(known_run(cand), coalesce(label_set, labels_for(base, null)), stage) as cand_run,
-           labels_for(base, label_set) as labels, known_cutoff(at_k) as cutoff, stage as at_stage
+    from compared_runs(base, cand, at_k, label_set := label_set, stage := stage)
 ), gains as (
     select l.query_id, l.doc_id, l.grade, l.grade >= s.relevant_from as relevant,
            row_number() over (partition by l.query_id order by l.grade desc) as ideal_rank

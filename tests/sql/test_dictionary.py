@@ -22,6 +22,7 @@ CALLS = {
     "query_deltas": "query_deltas('documentation_example', 'documentation_example', 5)",
     "run_comparison": "run_comparison('documentation_example', 'documentation_example', 5)",
     "rank_transitions": "rank_transitions('documentation_example', 'documentation_example', 5)",
+    "compared_runs": "compared_runs('documentation_example', 'documentation_example', 5)",
     "change_account": "change_account('documentation_example', 'documentation_example', 5)",
     "shared_queries": "shared_queries('documentation_example', 'documentation_example')",
     "candidate_lists": "candidate_lists('documentation_example', 'documentation_example')",
