@@ -31,7 +31,7 @@ with asked as (
     group by c.slice
 ), causes as (
     select c.slice, unnest([{'class': f.class, 'first': true}]
-                           || list_transform(f.also, lambda also: {'class': also, 'first': false})) as cause
+                           || list_transform(f.also, lambda further: {'class': further, 'first': false})) as cause
     from asked
     join failures_all as f on f.run = run_name and f.k = at_k and f.label_set = asked.labels
     join chosen as c on c.query_id = f.query_id
