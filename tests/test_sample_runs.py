@@ -12,6 +12,7 @@ import pytest
 from rankroom import demo
 from rankroom.add import Added, add_folder
 from rankroom.resources import folder
+from rankroom.signals.search import find_signals
 from rankroom.store import Store
 from small_stores import ask
 from streamlit.testing.v1 import AppTest
@@ -162,6 +163,23 @@ def test_must_pass_questions_are_broken(sample: tuple[Store, Added]) -> None:
         where must_pass and split = 'dev' and metric = 'hit' and difference < 0 order by query_id
     """
     assert ask(store, broken) == [("q_es_celu_perdido",), ("q_es_clave",), ("q_es_planilla",)]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "run", "k", "rule", "sentence"),
+    re.findall(
+        r"^    \$ rankroom signals (\S+) (\S+)(?: -k (\d+))?\n    FIRED  (\w+): [^\n]*\n((?:      [^\n]*\n)+)",
+        (SAMPLES.parent / "README.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    ),
+)
+def test_signals_are_as_the_readme_says(
+    sample: tuple[Store, Added], baseline: str, run: str, k: str, rule: str, sentence: str
+) -> None:
+    store, _ = sample
+    with store.read() as con:
+        found = {one.id: one for one in find_signals(con, baseline, run, int(k or 5))}
+    assert (found[rule].status, found[rule].sentence) == ("fired", " ".join(sentence.split()))
 
 
 def test_every_kind_of_failure_occurs(sample: tuple[Store, Added]) -> None:
