@@ -49,9 +49,10 @@ def stayed(one: MetricComparison, limits: Thresholds) -> Sure:
     """How sure it is that a metric is flat: its interval lies within the smallest difference that matters."""
     if one.flat:
         return Sure.YES
-    if one.difference is None or one.p is None or one.p < limits.alpha:
+    if one.difference is None or one.p is None or one.low is None or one.high is None:
         return Sure.NO
-    return Sure.POSSIBLE if abs(one.difference) <= limits.smallest else Sure.NO
+    open_to_both = one.p >= limits.alpha and one.low <= 0 <= one.high
+    return Sure.POSSIBLE if open_to_both and abs(one.difference) <= limits.smallest else Sure.NO
 
 
 def leans(one: Tested, sign: int, limits: Thresholds) -> bool:
