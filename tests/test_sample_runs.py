@@ -277,3 +277,43 @@ def test_a_page_answers_a_question_of_the_tour_as_the_readme_does(
     assert not at.exception
     said = " ".join(re.findall(r"^> (.*)$", QUESTIONS[question], re.MULTILINE))
     assert f"**{said}**" in [markdown.value for markdown in at.markdown]
+
+
+# The five failures below the tour
+
+FAILURES = cells(TOUR.split("\n### Five failures that say most\n")[1])
+
+
+def test_the_five_failures_are_as_the_readme_says(sample: tuple[Store, Added]) -> None:
+    store, _ = sample
+    assert len(FAILURES) == 5
+    found = ask(
+        store,
+        "select run, query_id, class, fact from failures join queries using (query_id)"
+        " where k = 5 and split = 'dev'",
+    )
+    assert {tuple(row[:4]) for row in FAILURES} <= set(found)
+
+
+def test_what_the_readme_adds_to_the_five_failures(sample: tuple[Store, Added]) -> None:
+    store, _ = sample
+    ranks = {
+        (run, query, stage, document): rank
+        for run, query, stage, document, rank in ask(
+            store, "select run, query_id, stage, doc_id, rank from evidence_ranks where grade = 3"
+        )
+    }
+    assert ranks["hybrid_rerank", "q_sso_setup", "candidates", "admin_sso"] == 1
+    assert ranks["hybrid_rerank_groups", "q_sso_setup", "final", "admin_sso"] == 1
+    assert ranks["hybrid_rrf", "q_es_planilla", "lexical", "es_exportar_csv"] == 2
+    assert ranks["hybrid_rrf", "q_es_planilla", "dense", "es_exportar_csv"] is None
+    assert ranks["hybrid_rerank", "q_overwritten", "filtered", "version_history"] == 12
+    must_pass = {query for (query,) in ask(store, "select query_id from queries where must_pass")}
+    said = {row[1] for row in FAILURES if row[4].startswith("It must pass.")}
+    assert said == {row[1] for row in FAILURES} & must_pass
+    recall = "select recall from query_scores where k = 5 and run = 'bm25_by_language' and query_id = '{}'"
+    assert ask(store, recall.format("q_calendar_public")) == [(1.0,)]
+    leaked = "select min(rank) from labelled_ranks where run = 'bm25_by_language' and query_id = '{}'"
+    assert ask(store, f"{leaked.format('q_calendar_public')} and not readable") == [(1,)]
+    first = "select first_relevant_rank from query_scores_uncut where run = 'hybrid_abstain'"
+    assert ask(store, f"{first} and query_id = 'q_fewer_seats'") == [(1,)]
