@@ -11,13 +11,19 @@ with verdicts as (
     where m.stage = 'final' and m.k = suspect_cutoff()
 ), scored as (
     select label_set, count(*) as num_scored from scorings group by label_set
-), never_returned as (
-    -- a document that is not in the collection can be in no run: said once, by its other name
-    select never.label_set, never.query_id, never.doc_id, absent.doc_id is not null as absent
+), out_of_reach as (
+    -- relevant labels that no run can meet: in no run at all or, whatever runs returned, not in the collection
+    select never.label_set, 'in_no_run' as kind, never.query_id, never.doc_id,
+           'labelled as relevant, and returned by no run at any stage or depth' as fact
     from labels_never_returned as never
-    left join labels_without_document as absent on absent.label_set = never.label_set
+    anti join labels_without_document as absent on absent.label_set = never.label_set
                                                and absent.query_id = never.query_id and absent.doc_id = never.doc_id
     where never.relevant and never.num_cut = 0
+    union all
+    select absent.label_set, 'not_in_collection' as kind, absent.query_id, absent.doc_id,
+           'labelled as relevant, and not in the collection' as fact
+    from labels_without_document as absent
+    join label_sets on label_sets.label_set = absent.label_set and absent.grade >= label_sets.relevant_from
 ), relevant_labels as (
     select labels.label_set, label_sets.collection, labels.query_id, labels.doc_id
     from labels join label_sets on label_sets.label_set = labels.label_set
@@ -58,15 +64,16 @@ with verdicts as (
     group by suspect.label_set, suspect.query_id, suspect.doc_id
     having count(*) = any_value(returned.num_returning) and count(*) >= 2
     union all by name
-    select never.label_set, case when never.absent then 'not_in_collection' else 'in_no_run' end as kind,
-           never.query_id, never.doc_id, null as other_doc_id, count(*) as num_runs,
-           count(*) filter (verdicts.failing and verdicts.outcome = 'returned'
+    select beyond.label_set, beyond.kind, beyond.query_id, beyond.doc_id, null as other_doc_id, count(*) as num_runs,
+           count(*) filter (ranks.rank is null and verdicts.failing and verdicts.outcome = 'returned'
                             and verdicts.found >= least(verdicts.num_relevant - 1, verdicts.k)) as num_verdicts,
-           case when never.absent then 'labelled as relevant, and not in the collection'
-                else 'labelled as relevant, and returned by no run at any stage or depth' end as fact
-    from never_returned as never
-    join verdicts on verdicts.label_set = never.label_set and verdicts.query_id = never.query_id
-    group by never.label_set, never.absent, never.query_id, never.doc_id
+           any_value(beyond.fact) as fact
+    from out_of_reach as beyond
+    join verdicts on verdicts.label_set = beyond.label_set and verdicts.query_id = beyond.query_id
+    left join labelled_ranks as ranks
+           on ranks.run = verdicts.run and ranks.label_set = verdicts.label_set and ranks.stage = 'final'
+          and ranks.query_id = beyond.query_id and ranks.doc_id = beyond.doc_id and ranks.rank <= verdicts.k
+    group by beyond.label_set, beyond.kind, beyond.query_id, beyond.doc_id
     union all by name
     select relevant.label_set, 'near_identical' as kind, relevant.query_id, near.other_doc_id as doc_id,
            relevant.doc_id as other_doc_id, count(suspect.run) as num_runs,

@@ -32,6 +32,7 @@ QUERIES = [
     {"query_id": "pay", "text": "How, then, do I pay?"},
     {"query_id": "never", "text": "n"},
     {"query_id": "absent", "text": "a"},
+    {"query_id": "ghost", "text": "g"},
     {"query_id": "private", "text": "p", "groups": ["guests"]},
     {"query_id": "good", "text": "g"},
 ]
@@ -44,6 +45,7 @@ LABELS = [
     {"query_id": "never", "doc_id": "a", "grade": 1},
     {"query_id": "never", "doc_id": "echo", "grade": 1},
     {"query_id": "absent", "doc_id": "gone", "grade": 1},
+    {"query_id": "ghost", "doc_id": "vanished", "grade": 1},
     {"query_id": "private", "doc_id": "a", "grade": 1},
     {"query_id": "good", "doc_id": "a", "grade": 1},
 ]
@@ -54,10 +56,17 @@ FIRST = {
     "pay": ["echo"],
     "never": ["echo"],
     "absent": ["other"],
+    "ghost": ["vanished"],
     "private": ["secret"],
     "good": ["a", "other"],
 }
-SECOND = FIRST | {"top": ["other"], "wrong": ["other"], "twin": ["share_again", "share"], "pay": ["other"]}
+SECOND = FIRST | {
+    "top": ["other"],
+    "wrong": ["other"],
+    "twin": ["share_again", "share"],
+    "pay": ["other"],
+    "ghost": ["secret"],
+}
 SUSPECTS = "select kind, query_id, doc_id, other_doc_id, num_runs, num_verdicts from label_suspects"
 
 
@@ -95,6 +104,8 @@ EXPECTED = {
     ("in_no_run", "top", "a", None, 2, 2),
     ("in_no_run", "private", "a", None, 2, 2),
     ("not_in_collection", "absent", "gone", None, 2, 2),
+    # the first run did return this one, first of all
+    ("not_in_collection", "ghost", "vanished", None, 2, 1),
     # the first run has both twins and not the labelled one; the second has that too
     ("near_identical", "twin", "share_again", "share", 1, 1),
     ("near_identical", "twin", "share_nearly", "share", 1, 1),
