@@ -34,6 +34,7 @@ COMMANDS = (
     "list",
     "show",
     "compare",
+    "signals",
     "sql",
     "rescore",
     "remove",
