@@ -294,7 +294,9 @@ def chart(frame: pa.Table, metric: str, k: int) -> chart_style.LayerChart:
         ),
         legend=None,
     )
-    base = alt.Chart(moves).encode(y=alt.Y("run:N", sort=runs, title=None), tooltip=tooltip)
+    base = alt.Chart(moves).encode(
+        y=alt.Y("run:N", sort=runs, title=None, axis=alt.Axis(labelFlush=False)), tooltip=tooltip
+    )
     lines = base.mark_rule(strokeWidth=2).encode(
         x=alt.X("old:Q", title=title, scale=scale, axis=axis), x2="new:Q", color=colour
     )
