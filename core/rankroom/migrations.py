@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,14 +119,21 @@ def migrate(
     return True
 
 
-def create_workspace_schema(con: duckdb.DuckDBPyConnection, sql: Path | None = None) -> None:
-    """The tables and views of a store in an in-memory database, without the dictionary's sentences."""
-    sql = sql or folder("sql")
+def create_tables(con: duckdb.DuckDBPyConnection) -> None:
+    """The tables of a store in an in-memory database: no views, and no sentences in the dictionary."""
     con.execute("begin")
     con.execute(BOOTSTRAP)
-    for path in _migrations(sql).values():
+    for path in _migrations(folder("sql")).values():
         con.execute(path.read_text(encoding="utf-8"))
-    _create_views(con, sql)
+    con.execute("commit")
+
+
+def create_views(con: duckdb.DuckDBPyConnection, only: Collection[str] | None = None) -> None:
+    """The public views and macros in an in-memory database with a store's tables; `only` of these files."""
+    con.execute("begin")
+    for path in _views(folder("sql")):
+        if only is None or path.stem in only:
+            con.execute(path.read_text(encoding="utf-8"))
     con.execute("commit")
 
 

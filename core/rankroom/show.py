@@ -86,7 +86,7 @@ def scores_at(store: Store, run: str, k: int) -> Iterator[duckdb.DuckDBPyConnect
         raise UsageError(
             f"of run {run} only the first {depth} results a query are kept: k = {k} is beyond them"
         )
-    with closing(open_workspace()) as con:
+    with closing(open_workspace(views=True)) as con:
         load_labels(store, con, label_set, [k])
         score_stored_run(store, con, run, label_set)
         yield con

@@ -65,7 +65,7 @@ def compare_stored(
                 f"there are no scores at k = {k} under both label sets: `rankroom rescore -k {k}` adds them"
             )
         _check_depth(con, k, baseline, candidate)
-    with closing(open_workspace()) as scored:
+    with closing(open_workspace(views=True)) as scored:
         _score(store, scored, sorted({baseline, candidate}), found.label_set, k)
         with store.read() as con:
             return told(con, scored)

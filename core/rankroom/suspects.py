@@ -33,6 +33,8 @@ def prepare(
 ) -> None:
     """Find what there is to find in a workspace with these new parts and these runs, just scored."""
     con.execute("set variable near_up_to = $most", {"most": NEAR_UP_TO})
+    if not store.exists():
+        new_parts = ["collection", "label_set"]  # if it was there before, writing will say that it is gone
     if "collection" not in new_parts:
         with store.read() as stored:
             copy_rows(stored, con, PAIRS, {"collection": collection})

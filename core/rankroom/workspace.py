@@ -1,4 +1,4 @@
-"""The workspace: an in-memory database with a store's tables and views, for reading and scoring."""
+"""The workspace: an in-memory database with a store's tables, for reading and scoring."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ from pathlib import Path
 
 import duckdb
 
-from rankroom.migrations import create_workspace_schema
+from rankroom.migrations import create_tables, create_views
 
 MEMORY_LIMIT = "700MB"
 """Of DuckDB's buffers. Beyond it, it spills to the system's temporary folder."""
 
 
-def open_workspace(memory_limit: str = MEMORY_LIMIT) -> duckdb.DuckDBPyConnection:
-    """A new workspace. It keeps the order of rows, which the readers of lines rely on."""
+SCORING_VIEWS = ("10_current_labels", "15_suspect_cutoff", "25_means", "40_slices")
+"""The files in sql/views that scoring needs. All of them take ten times as long to make."""
+
+
+def open_workspace(memory_limit: str = MEMORY_LIMIT, *, views: bool = False) -> duckdb.DuckDBPyConnection:
+    """A new workspace, with all public `views` or, without, those that scoring needs.
+
+    It keeps the order of rows, which the readers of lines rely on.
+    """
     con = duckdb.connect(
         config={
             "autoinstall_known_extensions": False,
@@ -26,5 +33,6 @@ def open_workspace(memory_limit: str = MEMORY_LIMIT) -> duckdb.DuckDBPyConnectio
         }
     )
     con.execute("set enable_progress_bar = false")
-    create_workspace_schema(con)
+    create_tables(con)
+    create_views(con, None if views else SCORING_VIEWS)
     return con

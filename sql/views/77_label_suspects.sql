@@ -1,7 +1,3 @@
--- The cutoff at which label_suspects counts verdicts: 5, or the largest below it that the store has, or the smallest.
-create or replace macro suspect_cutoff() as
-    (select coalesce(max(cutoffs.k) filter (cutoffs.k <= 5), min(cutoffs.k)) from cutoffs);
-
 -- Labels that may be at fault, with how many verdicts hang on each: queries of a run that fail, and would not, or miss,
 -- and would hit, if the label were put right; of a label that repeats its question, hits that rest on it alone.
 create or replace view label_suspects_all as

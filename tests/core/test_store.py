@@ -453,13 +453,13 @@ def test_new_views_come_with_the_next_write(store, con, other_sql):
 # The workspace
 
 
-def test_a_workspace_has_the_tables_and_views_of_a_store_and_no_rows(store, con):
+def test_a_workspace_can_have_the_tables_and_views_of_a_store_and_no_rows(store):
     listing = (
         "select table_name, column_name, data_type from duckdb_columns() where not internal order by all"
     )
-    with store.read() as reader:
+    with store.read() as reader, open_workspace(views=True) as con:
         assert con.execute(listing).fetchall() == reader.execute(listing).fetchall()
-    assert con.execute("select count(*) from runs").fetchall() == [(0,)]
+        assert con.execute("select count(*) from runs").fetchall() == [(0,)]
 
 
 def test_a_workspace_spills_to_the_temporary_folder_and_cleans_up():

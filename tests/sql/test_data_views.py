@@ -160,7 +160,7 @@ def test_what_was_never_returned_is_not_claimed_of_what_was_cut(store: Store, tm
 
 @pytest.fixture(scope="module")
 def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    with closing(open_workspace()) as opened:
+    with closing(open_workspace(views=True)) as opened:
         opened.execute("insert into query_sets values ('a@1', 'a', '1', 0, '', now())")
         opened.execute("insert into query_sets values ('b@1', 'b', '1', 0, '', now())")
         for name, of, lowest in (("a@1", "a@1", 1), ("a@2", "a@1", 2), ("b@1", "b@1", 1)):

@@ -64,7 +64,7 @@ drawn = st.builds(
 
 @pytest.fixture(scope="module")
 def workspace() -> Iterator[duckdb.DuckDBPyConnection]:
-    with closing(open_workspace()) as con:
+    with closing(open_workspace(views=True)) as con:
         con.execute("set threads = 1")
         yield con
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from rankroom.migrations import create_views
 from rankroom.resources import sql
 from rankroom.store import Store
 
@@ -66,7 +67,8 @@ def prepare(
     partners = _partners(store, con, label_set, scored, later)
     copied = _copy(store, con, label_set, partners)
     try:
-        pairs = _declared(con, label_set, scored, later)
+        if pairs := _declared(con, label_set, scored, later):
+            create_views(con)
         return Prepared(label_set, _look(con, label_set, pairs))
     finally:
         for table in COPIES if copied else ():

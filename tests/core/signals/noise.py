@@ -115,7 +115,7 @@ def _metrics(ranks: Any, k: int, judged: Any) -> Any:
 
 def findings(pairs: int, n: int) -> list[list[Finding]]:
     """What the rules find in so many pairs of so many queries."""
-    con = open_workspace()
+    con = open_workspace(views=True)
     con.execute(
         "insert into runs by name select unnest(['base', 'cand']) as run, 'q@1' as query_set, 'c@1' as"
         " collection,"
