@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from rankroom import scoring
+from rankroom import scoring, suspects
 from rankroom.known import Known
 from rankroom.resources import folder
 from rankroom.store import Store
@@ -62,6 +62,14 @@ QUESTIONS = {
     "comparison": "from run_comparison('run_000', 'run_001', 5)",
     "rank transitions": "select move, count(*) from rank_transitions('run_000', 'run_001', 5) group by move",
     "failures of a run": "from failures where run = 'run_000' and k = 5",
+    "failures of a run by class": "from failure_classes('run_000', 5, sliced_by := 'category')",
+    "failures of a query in all runs": "from failures where query_id = 'query_12' and k = 5",
+    "which class turned into which": "select baseline_class, candidate_class, count(*)"
+    " from failure_changes('run_000', 'run_001', 5) group by all",
+    "failing queries of all runs": "select run, count(*) filter (fails(s))"
+    " from query_scores as s where k = 5 group by run",
+    "funnel of a run by language": "from stage_funnel_by('run_000', 5, sliced_by := 'language')",
+    "labels at fault": "from label_suspects order by num_verdicts desc limit 100",
     "k-curve of all runs": "select run, k, hit, recall, precision from run_summary where split = 'all'",
 }
 
@@ -92,6 +100,7 @@ def make(store: Store, runs: int, queries: int) -> None:
                 scoring.count_results(con, name)
                 scoring.keep_rankings(con, name, None)
                 scoring.score_run(con, name, LABEL_SET, keep=None, depth=None)
+            suspects.prepare_runs(con, names)
             with store.write(con):
                 if LABEL_SET not in Known.of_connection(con, "store.main.").parts["label_set"]:
                     for table in ("collections", "query_sets", "queries", "label_sets", "labels"):
