@@ -40,6 +40,8 @@ def questions(filters: Filters, pair: Pair, found: Comparison) -> list[Question]
 
 def sentence(found: Comparison) -> str:
     """How many settings changed, and what follows. Plain text."""
+    if found.reasons and not found.one_change:
+        return "One setting changed, but the runs are not alike in more than that."
     if found.one_change:
         return f"{found.one_change[0].upper()}{found.one_change[1:]}."
     return "One setting changed, and the effect can be credited to it." if found.config_diff else ""
@@ -76,8 +78,8 @@ def _value(value: str | None) -> str:
 
 
 def _sentence(reason: Reason) -> str:
-    text = reason.sentence
-    return f"{text[0].upper()}{text[1:]}."
+    """A reason as it stands: it may begin with the name of a run."""
+    return f"{reason.sentence}."
 
 
 def guard(reasons: list[Reason], common: int) -> bool:
@@ -89,7 +91,9 @@ def guard(reasons: list[Reason], common: int) -> bool:
             f'<ul style="margin:.3rem 0 0">{listed}</ul></div>'
         )
         if not common:
-            st.caption("No answerable query is the same for both, so there is nothing to compare.")
+            st.caption(
+                "No answerable query under these filters is the same for both: there is nothing to compare."
+            )
             return False
         return st.toggle(
             f"Compare on the {words.count(common, 'query', 'queries')} that can be compared like with like",

@@ -160,8 +160,8 @@ def caption(frame: pa.Table, metric: str, thin: int) -> str:
     return f"{text} A click on a cell lists its queries."
 
 
-def sentence(slices: Sequence[SliceComparison], by: Sequence[str]) -> str:
-    """For whom it is clearly better or worse, as Markdown."""
+def sentence(slices: Sequence[SliceComparison], by: Sequence[str], smallest: float) -> str:
+    """For whom it is clearly better or worse, and where it fell by more than the smallest that matters."""
     solid = [one for one in slices if not one.thin and one.difference is not None]
     parts = []
     for name, what in (("improved", "better"), ("regressed", "worse")):
@@ -175,7 +175,7 @@ def sentence(slices: Sequence[SliceComparison], by: Sequence[str]) -> str:
     if not parts:
         parts.append("In no slice is the difference clear.")
     worst = min(solid, key=lambda one: one.difference or 0, default=None)
-    if worst and worst.verdict != "regressed" and (worst.difference or 0) < -5e-4:
+    if worst and worst.verdict != "regressed" and (worst.difference or 0) <= -smallest:
         parts.append(
             f"It fell most, though not clearly, in {slice_name(worst.slice, by)}: "
             f"{words.signed(worst.difference)} over {words.count(worst.n, 'query', 'queries')}."

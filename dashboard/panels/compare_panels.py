@@ -126,7 +126,7 @@ def slices(on: View) -> None:
     by, found = on.found.by, on.found.slices
     if not by:
         return
-    st.markdown(compare_map.sentence(found, by))
+    st.markdown(compare_map.sentence(found, by, on.found.smallest))
     if not found:
         return
     if len(by) == 1:

@@ -68,8 +68,12 @@ def dimensions(possible: list[str], bar: DeltaGenerator) -> tuple[str, ...]:
 
 
 def say_verdict(found: Comparison) -> None:
-    """Whether the candidate is better, and whether that can be told."""
+    """Whether the candidate is better, and can that be told; the guard speaks where nothing is compared."""
+    if found.reasons and not found.metrics:
+        return
     text = verdict(found)
+    if found.on_common:
+        text = text[0].upper() + text[1:]  # it begins with the word "on"
     st.html(paragraph(text if text.endswith(".") else f"{text}.", "rr-question"))
 
 

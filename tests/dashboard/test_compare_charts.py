@@ -241,11 +241,14 @@ def test_the_map_shows_value_n_verdict_and_thin() -> None:
 def test_for_whom_in_words() -> None:
     by = ("category", "language")
     fell = "It fell most, though not clearly, in `how_to` in `es`: −0.081 over 21 queries."
-    assert compare_map.sentence(SLICES[:1], by) == "Clearly better in `how_to` in `en` (+0.210)."
-    assert compare_map.sentence(SLICES[:2], by) == f"Clearly better in `how_to` in `en` (+0.210). {fell}"
-    assert compare_map.sentence(SLICES[1:2], by) == f"In no slice is the difference clear. {fell}"
-    assert "Clearly worse in " in compare_map.sentence(SLICES, by)
-    assert "1 of 4 slices is thin." in compare_map.sentence(SLICES, by)
+    assert compare_map.sentence(SLICES[:1], by, 0.02) == "Clearly better in `how_to` in `en` (+0.210)."
+    assert (
+        compare_map.sentence(SLICES[:2], by, 0.02) == f"Clearly better in `how_to` in `en` (+0.210). {fell}"
+    )
+    assert compare_map.sentence(SLICES[1:2], by, 0.02) == f"In no slice is the difference clear. {fell}"
+    assert compare_map.sentence(SLICES[1:2], by, 0.09) == "In no slice is the difference clear."
+    assert "Clearly worse in " in compare_map.sentence(SLICES, by, 0.02)
+    assert "1 of 4 slices is thin." in compare_map.sentence(SLICES, by, 0.02)
 
 
 def test_contrast_in_the_cells() -> None:
