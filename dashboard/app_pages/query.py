@@ -1,7 +1,7 @@
 """One query of one run: what was asked, what should have come, what came, and what is known of it."""
 
 import streamlit as st
-from panels import layout, note_panel, query_page, query_rankings, run_notes, sidebar
+from panels import layout, note_panel, query_page, query_rankings, run_notes, sidebar, ticket
 from panels.store_access import reading
 
 filters = sidebar.current()
@@ -22,4 +22,5 @@ with reading() as store:
     query_page.show_history(store, filters, query_id)
     query_page.show_metrics(store, filters, query_id)
     note_panel.ask_ahead(store, filters, query_id)
+ticket.show(filters, query_id)
 note_panel.show(filters, query_id, documents)

@@ -81,6 +81,11 @@ def _verdict(metrics: dict[str, Any] | None) -> str:
     return "no answer, as it should" if metrics["num_relevant"] == 0 else "does not fail"
 
 
+def _change(effect: Effect) -> str:
+    before, after = _verdict(effect.before), _verdict(effect.after)
+    return before if before == after else f"{before} → {after}"
+
+
 def sentence(effects: list[Effect], filters: Filters, grade: int | None) -> str:
     """What would change, as Markdown."""
     label = "without this label" if grade is None else f"with grade {grade}"
@@ -93,7 +98,7 @@ def sentence(effects: list[Effect], filters: Filters, grade: int | None) -> str:
     before, after = ((part or {}).get("ndcg") for part in (mine.before, mine.after))
     means = [(part or {}).get("ndcg") for part in (mine.mean_before, mine.mean_after)]
     return (
-        f"{text}; {words.quoted(filters.run)}: {_verdict(mine.before)} → {_verdict(mine.after)}, "
+        f"{text}; {words.quoted(filters.run)}: {_change(mine)}, "
         f"NDCG@{filters.k} "
         f"{words.number(before)} → {words.number(after)}, mean {words.number(means[0])} → "
         f"{words.number(means[1])}."
@@ -103,12 +108,7 @@ def sentence(effects: list[Effect], filters: Filters, grade: int | None) -> str:
 def _table(effects: list[Effect], k: int) -> None:
     columns: dict[str, list[Any]] = {
         "run": [effect.run for effect in effects],
-        "verdict": [
-            f"{_verdict(effect.before)} → {_verdict(effect.after)}"
-            if turned(effect)
-            else _verdict(effect.before)
-            for effect in effects
-        ],
+        "verdict": [_change(effect) for effect in effects],
     }
     for name in METRICS:
         columns[name] = [_moved(effect.before, effect.after, name) for effect in effects]

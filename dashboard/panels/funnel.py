@@ -104,7 +104,7 @@ def chart(frame: pa.Table) -> chart_style.LayerChart:
     names = [name for name in PARTS if name in set(parts.column("part").to_pylist())]
     base = chart_style.Chart(parts)
     drawn = (
-        base.mark_bar(height=26, cursor="pointer", stroke="white", strokeWidth=1)
+        base.mark_bar(height=26, cursor="pointer")
         .encode(
             x=x,
             y=y,

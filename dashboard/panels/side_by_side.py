@@ -32,7 +32,7 @@ with shown as (
       and rankings.rank <= $depth
 )
 select shown.run, shown.rank, shown.doc_id, coalesce(there.rank, deeper.rank) as other_rank,
-       documents.title, left(documents.text, 300) as text, labels.grade,
+       left(documents.title, 200) as title, left(documents.text, 300) as text, labels.grade,
        case when not list_has_any(documents.groups, queries.groups) then 'forbidden'
             when labels.grade >= label_sets.relevant_from then 'relevant'
             when labels.grade is not null then 'other'

@@ -27,6 +27,7 @@ MOST = 500
 
 LISTED = f"""
 select suspects.kind, suspects.query_id, queries.text, suspects.doc_id, documents.title, suspects.grade,
+       coalesce(not list_has_any(documents.groups, queries.groups), false) as forbidden,
        suspects.num_verdicts, suspects.num_runs, suspects.fact, disputes.dispute, disputes.disputed_grade,
        suspect_cutoff() as counted_at, count(*) over of_kind as labels,
        (sum(suspects.num_verdicts) over of_kind)::bigint as verdicts
@@ -128,6 +129,7 @@ def show(frame: pa.Table) -> None:
         "query_id": frame.column("query_id"),
         "text": frame.column("text"),
         "doc_id": frame.column("doc_id"),
+        "lock": pa.array(["🔒" if row["forbidden"] else "" for row in rows], pa.string()),
         "title": frame.column("title"),
         "grade": frame.column("grade"),
         "fact": frame.column("fact"),
@@ -136,6 +138,8 @@ def show(frame: pa.Table) -> None:
     }
     if not any(columns["disputed"].to_pylist()):
         del columns["disputed"]
+    if not any(columns["lock"].to_pylist()):
+        del columns["lock"]
     for name in ("text", "title"):
         if columns[name].null_count == len(rows):
             del columns[name]
@@ -161,6 +165,9 @@ def show(frame: pa.Table) -> None:
             "query_id": st.column_config.TextColumn("query"),
             "text": st.column_config.TextColumn("text", width=260),
             "doc_id": st.column_config.TextColumn("document"),
+            "lock": st.column_config.TextColumn(
+                "🔒", width=40, help="The query's user may not read this document."
+            ),
             "title": st.column_config.TextColumn("title", width=200),
             "grade": st.column_config.NumberColumn("grade", format="%d", help="A dash: it has no label."),
             "fact": st.column_config.TextColumn("fact", width=380),

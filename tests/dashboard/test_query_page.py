@@ -228,6 +228,17 @@ def test_the_text_of_a_document(open_page: Any, three: Store) -> None:
     assert "The collection does not have this document." in texts(at)
 
 
+def test_the_text_for_a_ticket(open_page: Any, three: Store) -> None:
+    at = open_page(three, "query", run="second", query="below", against="first")
+    assert not [code for code in at.code if code.language != "sql"]
+    at.session_state["ticket"] = True
+    at.run()
+    assert not at.exception
+    (text,) = (code.value for code in at.code if code.language != "sql")
+    assert text.startswith("Query below in second at k = 5")
+    assert "Against first" in text
+
+
 def test_the_query_over_time(open_page: Any, ask: Any, three: Store) -> None:
     at = open_page(three, "query", run="first", query=worlds.EVIL, against="second", history="RR")
     name = worlds.EVIL.replace("'", "''")
