@@ -13,6 +13,7 @@ from panels import (
 from panels.layout import show_sql
 from panels.sidebar import current, reset_filters
 from panels.store_access import reading
+from rankroom.errors import UsageError
 
 filters = current()
 with reading() as store:
@@ -35,8 +36,12 @@ with slices.container():
     slice_panel = st.container()
 
 with answer:
-    with reading() as store:
-        found = compare_result.comparison(store, filters, pair, by, metric, common=False)
+    try:
+        with reading() as store:
+            found = compare_result.comparison(store, filters, pair, by, metric, common=False)
+    except UsageError as error:
+        slices.empty()
+        compare_top.refused(filters, pair, str(error))
     if found.reasons and compare_change.guard(found.reasons, found.common):
         with reading() as store:
             found = compare_result.comparison(store, filters, pair, by, metric, common=True)

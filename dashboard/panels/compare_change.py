@@ -62,6 +62,9 @@ def show(found: Comparison) -> None:
     """What changed, setting by setting; how many candidates were the same; what else should be known."""
     lines = [line for line in (sentence(found), same_candidates(found)) if line]
     lines += [_sentence(note) for note in found.notes]
+    if found.absent_settings and found.config_diff:
+        names = ", ".join(found.absent_settings)
+        lines.append(f"Neither run names {names}: a change there would not show.")
     if lines:
         st.html(f'<div style="font-size:.93rem">{"<br>".join(map(escaped, lines))}</div>')
     if found.config_diff:

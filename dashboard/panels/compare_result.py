@@ -1,4 +1,4 @@
-"""The comparison of a pair as core makes it, remembered until the store changes; and the SQL of its input."""
+"""The comparison of a pair as core makes it, remembered while what it rests on stays; and its SQL."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import streamlit as st
 from rankroom import comparability
 from rankroom.comparison import Comparison, compare
+from rankroom.thresholds import Thresholds, read_thresholds
 
 from panels.compare_pair import Pair
 from panels.compare_queries import conditions, values
 from panels.filters import Filters
 from panels.question import Question
-from panels.store_access import Reader, Stamp, store_path
+from panels.store_access import Reader, store_path
 
 INPUT = """
 select deltas.query_id, deltas.metric, deltas.baseline, deltas.candidate, deltas.difference
@@ -45,6 +46,20 @@ SECOND_SLICE = """join query_slices as by_2
   on by_2.query_set = $query_set and by_2.query_id = deltas.query_id and by_2.dimension = $dimension_2
 """
 
+# What a comparison rests on: as long as it is the same, a note that somebody writes changes nothing.
+STATE = """
+select runs.run, runs.content_hash, scorings.scored_at::varchar as scored_at,
+       query_sets.content_hash as queries, label_sets.content_hash as labels,
+       collections.content_hash as collection, collections.num_documents
+from runs
+join scorings on scorings.run = runs.run and scorings.label_set = $label_set
+join label_sets on label_sets.label_set = scorings.label_set
+join query_sets on query_sets.query_set = runs.query_set
+join collections on collections.collection = runs.collection
+where runs.run in ($base, $cand)
+order by runs.run
+"""
+
 CHOSEN = "select queries.query_id from queries where {conditions} order by queries.query_id"
 
 
@@ -52,18 +67,20 @@ def comparison(
     store: Reader, filters: Filters, pair: Pair, by: tuple[str, ...], metric: str, common: bool
 ) -> Comparison:
     """The comparison under the filters, with the slices of one metric."""
-    asked = _asked(store, filters, pair)
-    return _compared(store, store_path(), store.stamp, asked, by, metric, common)
+    return _compared(store, store_path(), _asked(store, filters, pair), by, metric, common)
 
 
 def compared_queries(store: Reader, filters: Filters, pair: Pair) -> tuple[str, ...]:
     """The ids of the queries that both runs have in common, where only these are compared."""
-    return _common(store, store_path(), store.stamp, _asked(store, filters, pair))
+    return _common(store, store_path(), _asked(store, filters, pair))
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is compared; `chosen` are the ids of the queries where more than a split chooses them."""
+    """What is compared; `chosen` are the ids of the queries where more than a split chooses them.
+
+    `state` is what is stored of it, and `thresholds` what decides: with these it is remembered.
+    """
 
     pair: Pair
     k: int
@@ -71,6 +88,8 @@ class _Asked:
     label_set: str
     stage: str
     chosen: tuple[str, ...] | None
+    state: tuple[str, ...]
+    thresholds: Thresholds
 
 
 def _asked(store: Reader, filters: Filters, pair: Pair) -> _Asked:
@@ -80,14 +99,23 @@ def _asked(store: Reader, filters: Filters, pair: Pair) -> _Asked:
         chosen = tuple(
             store.column(Question(CHOSEN.format(conditions=" and ".join(conditions)), filters.values()))
         )
-    return _Asked(pair, filters.k, filters.split, filters.label_set, filters.stage, chosen)
+    state = store.rows(Question(STATE, filters.values(base=pair.base, cand=pair.cand)))
+    return _Asked(
+        pair,
+        filters.k,
+        filters.split,
+        filters.label_set,
+        filters.stage,
+        chosen,
+        tuple(str(row) for row in state),
+        read_thresholds(),
+    )
 
 
 @st.cache_data(max_entries=60, show_spinner="Comparing, with 10,000 resamples …")
 def _compared(
     _store: Reader,
     path: str,
-    stamp: Stamp,
     asked: _Asked,
     by: tuple[str, ...],
     metric: str,
@@ -105,6 +133,7 @@ def _compared(
         slice_metrics=(metric,),
         queries=asked.chosen,
         common=common,
+        thresholds=asked.thresholds,
     )
 
 
@@ -112,7 +141,6 @@ def _compared(
 def _common(
     _store: Reader,
     path: str,
-    stamp: Stamp,
     asked: _Asked,
 ) -> tuple[str, ...]:
     examined = comparability.examine(

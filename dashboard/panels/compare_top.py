@@ -31,6 +31,13 @@ def heading(filters: Filters, pair: Pair, found: Comparison | None) -> None:
     st.html(facts_line([("baseline", pair.base), ("candidate", pair.cand), *filters.facts(), ("", n)]))
 
 
+def refused(filters: Filters, pair: Pair, reason: str) -> NoReturn:
+    """The page of a pair that core refuses, such as one whose queries do not know the split."""
+    heading(filters, pair, None)
+    st.text(f"{reason}.")
+    st.stop()
+
+
 def metric(bar: DeltaGenerator) -> str:
     """The metric that everything below the forest is about."""
     return (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 from typing import Any
 
 import pytest
 import worlds
+from panels import compare_result
 from rankroom.add import add_folder
 from rankroom.store import Store
 from streamlit.typing import VegaLiteState
@@ -112,6 +114,17 @@ def test_the_pictures_and_lists_agree_with_the_macros(open_page: Any, ask: Any, 
     )
     assert f"{better} higher up" in chart(at, "Ranks")
     assert len(table(at, "losses")) == losses
+
+
+def test_a_change_elsewhere_in_the_store_compares_nothing_anew(
+    open_page: Any, three: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = table(open_page(three, "compare", base="first", cand="second"), "metrics")
+    os.utime(three.path)
+    monkeypatch.setattr(compare_result, "compare", None)
+    at = open_page(three, "compare", base="first", cand="second")
+    assert not at.exception
+    assert table(at, "metrics").equals(before)
 
 
 def test_swapping_mirrors_the_page(open_page: Any, three: Store) -> None:
