@@ -53,15 +53,15 @@ def sentence(rows: list[Row], run: str) -> str:
     return f"Mean {words.quoted(name)}: {', '.join(parts)}."
 
 
-def chart(frame: pa.Table, name: str, runs: list[str]) -> chart_style.LayerChart:
-    """One score: a bar for each kind of evidence and run, with its mean and n."""
+def chart(frame: pa.Table, name: str, runs: list[str]) -> chart_style.Chart:
+    """One score: a bar for each kind of evidence and run; its label says the mean and n."""
     rows = [row for row in frame.to_pylist() if row["name"] == name]
+    labels = [
+        f"{row['evidence']}, {words.clipped(row['run'], 26)}: {words.number(row['mean'])} (n = {row['n']:,})"
+        for row in rows
+    ]
     shown = pa.Table.from_pylist(rows, schema=frame.schema)
     colours = [chart_style.CANDIDATE, chart_style.BASELINE][: len(runs)]
-    kinds = [kind for kind in EVIDENCE if any(row["evidence"] == kind for row in rows)]
-    y = alt.Y("evidence:N", sort=kinds, title="evidence", axis=alt.Axis(ticks=False))
-    offset = alt.YOffset("run:N", sort=runs)
-    x = alt.X("mean:Q", title=f"mean {name}", axis=alt.Axis(tickCount=5))
     tooltip = [
         alt.Tooltip("run:N", title="run"),
         alt.Tooltip("evidence:N", title="evidence"),
@@ -71,19 +71,19 @@ def chart(frame: pa.Table, name: str, runs: list[str]) -> chart_style.LayerChart
         alt.Tooltip("highest:Q", title="highest", format=".3f"),
         alt.Tooltip("n:Q", title="n"),
     ]
-    base = chart_style.Chart(shown).encode(x=x, y=y, yOffset=offset, tooltip=tooltip)
-    bars = base.mark_bar(height={"band": 0.8}).encode(
-        color=alt.Color("run:N", scale=alt.Scale(domain=runs, range=colours), legend=None)
-    )
-    text = (
-        base.transform_calculate(says="format(datum.mean, '.3f') + '  n = ' + format(datum.n, ',')")
-        .mark_text(align="left", dx=5)
-        .encode(text="says:N")
-    )
-    return chart_style.LayerChart(
-        layer=[bars, text],
-        title=alt.TitleParams(words.clipped(name, 50)),
-        **chart_style.look(height=30 * len(kinds) * len(runs) + 90),
+    return (
+        chart_style.Chart(
+            shown.append_column("label", pa.array(labels, pa.string())),
+            title=alt.TitleParams(words.clipped(name, 50)),
+            **chart_style.look(height=26 * len(rows) + 84),
+        )
+        .mark_bar(height=16)
+        .encode(
+            x=alt.X("mean:Q", title=f"mean {words.clipped(name, 40)}", axis=alt.Axis(tickCount=5)),
+            y=alt.Y("label:N", sort=labels, title=None, axis=alt.Axis(ticks=False, labelLimit=360)),
+            color=alt.Color("run:N", scale=alt.Scale(domain=runs, range=colours), legend=None),
+            tooltip=tooltip,
+        )
     )
 
 
