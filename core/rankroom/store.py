@@ -61,8 +61,15 @@ class Store:
         con = self._open_for_reading(wait)
         try:
             with self._explained(only=_is_damage):
-                self._check_schema(con)
-                yield con
+                found = self._check_schema(con)
+                try:
+                    yield con
+                except (duckdb.CatalogException, duckdb.BinderException) as error:
+                    if migrations.is_current(found):
+                        raise
+                    raise StoreUnavailable(
+                        self._to_migrate(f"the views of rankroom {found.program}")
+                    ) from error
         finally:
             con.close()
 
@@ -138,13 +145,17 @@ class Store:
         if not self._file.parent.is_dir():
             raise StoreUnavailable(f"{self.path} cannot be a store: there is no folder {self._file.parent}")
 
-    def _check_schema(self, con: duckdb.DuckDBPyConnection) -> None:
+    def _check_schema(self, con: duckdb.DuckDBPyConnection) -> migrations.Installed:
         found = migrations.check_not_newer(migrations.installed(con), str(self.path))
         if found.version < (mine := migrations.newest()):
             raise StoreUnavailable(
-                f"{self.path} has schema version {found.version}, and this rankroom needs {mine}: "
-                f"`rankroom migrate --store {shlex.quote(str(self.path))}` brings it up to date"
+                self._to_migrate(f"schema version {found.version}, and this rankroom needs {mine}")
             )
+        return found
+
+    def _to_migrate(self, what: str) -> str:
+        command = f"rankroom migrate --store {shlex.quote(str(self.path))}"
+        return f"{self.path} has {what}: `{command}` brings it up to date"
 
     def _attach(self, con: duckdb.DuckDBPyConnection) -> Path:
         """Attach the file; or, where there is none yet, a draft that takes its place when it is complete.

@@ -440,6 +440,17 @@ def test_writing_migrates_an_older_store(store, con, other_sql):
         assert reader.execute("select k from cutoffs where why = 'asked for'").fetchall() == [(8,)]
 
 
+def test_what_only_newer_views_have_is_said_to_need_them(store, other_sql):
+    (other_sql / "views" / "99_new.sql").write_text("create or replace view further as select 1 as one")
+    with pytest.raises(StoreUnavailable, match="the views of .*rankroom migrate"), store.read() as con:
+        con.execute("from further")
+    store.migrate()
+    with store.read() as con:
+        assert con.execute("from further").fetchall() == [(1,)]
+    with pytest.raises(duckdb.CatalogException), store.read() as con:
+        con.execute("from no_such_table")
+
+
 def test_new_views_come_with_the_next_write(store, con, other_sql):
     (other_sql / "views" / "99_new.sql").write_text(
         "create or replace view few as select k from cutoffs where k < 7;"
