@@ -442,7 +442,7 @@ def test_writing_migrates_an_older_store(store, con, other_sql):
 
 def test_what_only_newer_views_have_is_said_to_need_them(store, other_sql):
     (other_sql / "views" / "99_new.sql").write_text("create or replace view further as select 1 as one")
-    with pytest.raises(StoreUnavailable, match="the views of .*rankroom migrate"), store.read() as con:
+    with pytest.raises(StoreUnavailable, match=r"the views of .*rankroom migrate"), store.read() as con:
         con.execute("from further")
     store.migrate()
     with store.read() as con:
