@@ -2,4 +2,4 @@
 --
 -- Reads   parameter query: the query that they are about
 select query_id as run, $query as query_id, columns(* exclude (run, query_id))
-from query_scores_all;
+from query_metrics;
