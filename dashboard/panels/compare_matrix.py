@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log1p
 from typing import Any
 
 import altair as alt
@@ -87,12 +88,15 @@ def behind(filters: Filters, compared: tuple[str, ...] | None, what: str) -> str
 def cells(frame: pa.Table) -> list[Row]:
     """The cells that hold anything, with their fill."""
     rows = frame.to_pylist()
-    most = max((row["number"] for row in rows), default=1)
+    moved = [row["number"] for row in rows if row["baseline"] != row["candidate"]]
+    stayed = [row["number"] for row in rows if row["baseline"] == row["candidate"]]
     for row in rows:
         move = NAMES.index(row["baseline"]) - NAMES.index(row["candidate"])
         row["side"] = "better" if move > 0 else "worse" if move < 0 else "same"
         levels = BETTER if move > 0 else WORSE if move < 0 else SAME
-        row["fill"] = levels[min(int((row["number"] / most) ** 0.5 * len(levels)), len(levels) - 1)]
+        # By its logarithm: the many documents that neither run returns would leave all else pale.
+        part = log1p(row["number"]) / log1p(max(moved if move else stayed))
+        row["fill"] = levels[min(int(part * len(levels)), len(levels) - 1)]
         row["text"] = f"{row['number']:,}" + {"better": " ▲", "worse": " ▼", "same": ""}[row["side"]]
     return rows
 

@@ -19,6 +19,7 @@ POINT = "point"
 
 HEIGHT = 420
 BETTER, SAME, WORSE = "better", "same", "worse"
+FEW = 12
 SMALLEST, LARGEST = 80, 1100
 NUMBERED_FROM = 300
 """The areas of points; from this one on a point has room for the number of its queries."""
@@ -94,7 +95,7 @@ def chart(frame: pa.Table, metric: str) -> chart_style.LayerChart:
             size=size,
             color=colour,
             shape=shape,
-            fillOpacity=alt.condition(f"datum.area >= {NUMBERED_FROM}", alt.value(0.95), alt.value(0.75)),
+            fillOpacity=alt.condition(f"datum.area >= {NUMBERED_FROM}", alt.value(0.95), alt.value(0.85)),
         )
         .add_params(click)
     )
@@ -107,11 +108,12 @@ def chart(frame: pa.Table, metric: str) -> chart_style.LayerChart:
 
 
 def sized(rows: list[Row]) -> list[Row]:
-    """The points with their areas: the more queries, the larger."""
+    """The points with their areas: the more queries, the larger. Where there are few, each has its number."""
+    smallest = NUMBERED_FROM if len(rows) <= FEW else SMALLEST
     most = max((row["queries"] for row in rows), default=1)
     for row in rows:
         part = (sqrt(row["queries"]) - 1) / (sqrt(most) - 1) if most > 1 else 0.0
-        row["area"] = SMALLEST + part * (LARGEST - SMALLEST)
+        row["area"] = smallest + part * (LARGEST - smallest)
     return rows
 
 

@@ -268,9 +268,11 @@ def test_differences_are_coloured_evenly_around_zero() -> None:
 
 
 def test_points_grow_with_their_queries_and_large_ones_carry_the_number() -> None:
-    areas = [row["area"] for row in compare_scatter.sized(POINTS.to_pylist())]
+    rows = POINTS.to_pylist()
+    areas = [row["area"] for row in compare_scatter.sized([*rows, *[dict(rows[2]) for _ in range(20)]])]
     assert areas[0] == compare_scatter.LARGEST
     assert areas[1] > compare_scatter.NUMBERED_FROM > areas[2] == compare_scatter.SMALLEST
+    assert min(row["area"] for row in compare_scatter.sized(rows)) == compare_scatter.NUMBERED_FROM
     assert compare_scatter.alt_text(POINTS, "NDCG@5") == (
         "NDCG@5 of 23 queries, baseline against candidate: 3 better, 1 worse, 19 the same."
     )
