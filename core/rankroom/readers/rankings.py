@@ -30,15 +30,16 @@ def pair_hashes(con: duckdb.DuckDBPyConnection, table: str, pair: str = PAIR) ->
 
 def column(con: duckdb.DuckDBPyConnection, query: str) -> np.ndarray:
     """The only column of a query's result: numbers, none NULL. (By Arrow: a third of fetchnumpy's time.)"""
-    return np.from_dlpack(con.sql(query).to_arrow_table().column(0).combine_chunks())
+    chunks = con.sql(query).to_arrow_table().column(0).chunks
+    return np.concatenate([np.from_dlpack(chunk) for chunk in chunks]) if chunks else np.zeros(0)
 
 
 def repeated(hashes: np.ndarray) -> np.ndarray:
     """The hashes that occur more than once: a document twice in a ranking, or (hardly ever) a coincidence.
 
-    Sorting takes half the time and memory of a distinct count in SQL over millions of pairs.
+    Sorting (in place) takes half the time and memory of a distinct count in SQL over millions of pairs.
     """
-    hashes = np.sort(hashes)
+    hashes.sort()
     return np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
 
 
