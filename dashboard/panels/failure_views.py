@@ -8,9 +8,11 @@ from panels import (
     abstention,
     answer_quality,
     class_changes,
+    class_runs,
     class_slices,
     failure_list,
     funnel,
+    leaderboard,
     legend,
     stage_metrics,
     words,
@@ -21,7 +23,14 @@ from panels.layout import panel_title, show_sql
 from panels.question import Question
 from panels.store_access import reading
 
-CAUSES, CHANGES, STAGES, ABSTENTION, ANSWERS = "Causes", "What changed", "Stages", "Abstention", "Answers"
+CAUSES, RUNS, CHANGES, STAGES, ABSTENTION, ANSWERS = (
+    "Causes",
+    "Run by run",
+    "What changed",
+    "Stages",
+    "Abstention",
+    "Answers",
+)
 
 HAS_ANSWERS = Question("select 1 as one from answer_scores where run in ($run, $against) limit 1")
 
@@ -33,6 +42,9 @@ def show(filters: Filters) -> None:
         steps = store.rows(funnel.question(filters))
         rates = store.rows(abstention.question(filters))
         answers = store.row(Question(HAS_ANSWERS.sql, filters.values()))
+        ranked = store.column(leaderboard.question(filters))
+    if len(ranked) > 1:
+        names.append(RUNS)
     if filters.against:
         names.append(CHANGES)
     if len(steps) > 1:
@@ -44,7 +56,14 @@ def show(filters: Filters) -> None:
     if len(names) == 1:
         _causes(filters)
         return
-    drawn = {CAUSES: _causes, CHANGES: _changes, STAGES: _stages, ABSTENTION: _abstention, ANSWERS: _answers}
+    drawn = {
+        CAUSES: _causes,
+        RUNS: _runs,
+        CHANGES: _changes,
+        STAGES: _stages,
+        ABSTENTION: _abstention,
+        ANSWERS: _answers,
+    }
     chosen = st.segmented_control(
         "View",
         names,
@@ -87,6 +106,26 @@ def _causes(filters: Filters) -> None:
             selection_mode=failure_list.CLICK,
             alt=failure_list.alt_text(frame, filters.run),
         )
+    show_sql(question)
+
+
+def _runs(filters: Filters) -> None:
+    with reading() as store:
+        runs = class_runs.chosen(filters, store.column(leaderboard.question(filters)))
+        question = class_runs.question(filters, runs)
+        frame = store.table(question)
+    if frame.num_rows:
+        st.altair_chart(
+            class_runs.chart(frame, runs),
+            key=class_runs.KEY,
+            on_select=class_runs.narrow,
+            selection_mode=CELL,
+            alt=class_runs.alt_text(frame, runs),
+        )
+    st.caption(
+        "Failing queries by their first cause: this run, the one held against it, the best others by NDCG, "
+        f"{class_runs.MOST} at most. A click on a cell opens the run and lists its queries."
+    )
     show_sql(question)
 
 

@@ -8,7 +8,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import worlds
-from panels import answer_quality, class_changes, class_slices, count_map, funnel, query_history, side_by_side
+from panels import (
+    answer_quality,
+    class_changes,
+    class_runs,
+    class_slices,
+    count_map,
+    funnel,
+    query_history,
+    side_by_side,
+)
 from panels.filters import Filters
 
 FILTERS = Filters(data="d", label_set="d@1", query_set="d@1", run="a", against=worlds.EVIL)
@@ -28,6 +37,7 @@ SLICES = pa.table(
         "n": [9, 9, 2],
     }
 )
+RUNS = pa.table({"run": ["a", worlds.EVIL], "class": ["leak", "empty"], "queries": [3, 1]})
 STEPS = pa.table(
     {
         "position": [1, 2, 3],
@@ -69,6 +79,7 @@ HISTORY = pa.table(
 def charts() -> dict[str, Any]:
     return {
         "changes": class_changes.chart(CHANGES, FILTERS),
+        "runs": class_runs.chart(RUNS, ["a", worlds.EVIL, "fails nothing"]),
         "slices": class_slices.chart(SLICES, "category"),
         "funnel": funnel.chart(STEPS),
         "answers": answer_quality.chart(ANSWERS, "faithful", ["a", worlds.EVIL]),

@@ -199,6 +199,20 @@ def test_by_slice(open_page: Any, ask: Any, three: Store) -> None:
     assert "Failing queries of first by cause and category" in at.get("vega_lite_chart")[0].proto.alt
 
 
+def test_run_by_run(open_page: Any, ask: Any, three: Store) -> None:
+    at = open_page(three, "failures", run="first", view="Run by run")
+    assert not at.exception
+    counts = ask(three, at.code[0].value)
+    assert set(counts) == set(
+        ask(
+            three,
+            "select run, class, count(*) from failures join queries using (query_id)"
+            " where k = 5 and split = 'dev' group by all",
+        )
+    )
+    assert "in all: first 10, second 4" in at.get("vega_lite_chart")[0].proto.alt
+
+
 def test_the_funnel(open_page: Any, ask: Any, staged: Store) -> None:
     at = open_page(staged, "failures", view="Stages", split="all")
     assert not at.exception
