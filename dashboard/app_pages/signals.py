@@ -1,8 +1,8 @@
 """Where the signals of two runs disagree; and over all runs, which rules speak against which."""
 
 import streamlit as st
-from panels import compare_pair, compare_result, run_notes, signal_cards, signal_matrix, signals, words
-from panels.layout import answer, panel_title, show_sql
+from panels import compare_pair, compare_result, run_notes, signal_cards, signal_panel, signals, words
+from panels.layout import answer, show_sql
 from panels.sidebar import current, reset_filters
 from panels.store_access import reading
 
@@ -40,11 +40,4 @@ if found.comparable:
         compare_result.input_of(filters, pair, None), signal_cards.moves(filters, pair), signals.CATALOGUE
     )
 
-panel_title("All runs against their baselines")
-of_split = signal_matrix.split(filters)
-all_question = signal_matrix.runs(filters)
-kept_question = signal_matrix.findings(filters, of_split)
-with reading() as store:
-    matrix = signal_matrix.matrix(store.rows(all_question), store.rows(kept_question), catalogue)
-signal_matrix.show(matrix, filters)
-show_sql(kept_question, all_question)
+signal_panel.show(filters, catalogue)

@@ -55,7 +55,12 @@ def _queries(one: Finding, pair: Pair, filters: Filters) -> None:
     """The queries that cause it, folded away; each opens with both runs."""
     many = words.count(len(one.queries), "query that causes it", "queries that cause it")
     opened = st.expander(
-        f"The {many}", icon=":material/list:", key=f"queries_{one.id}", on_change="rerun", type="compact"
+        f"The {many}",
+        icon=":material/list:",
+        key=f"queries_{one.id}",
+        on_change="rerun",
+        type="compact",
+        bind="query-params",
     )
     if opened.open:
         with opened:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -31,7 +32,7 @@ order by runs.created desc nulls last, runs.added_at desc, runs.run
 """
 
 FOUND = """
-select found.run, found.rule, found.status, len(found.query_ids) as queries
+select found.run, found.rule, found.status, found.sentence, len(found.query_ids) as queries
 from {found} as found
 where found.label_set = $label_set and found.split = $of_split and found.k = $of_k
 order by found.run, found.rule
@@ -109,9 +110,8 @@ def notes(of: Matrix, filters: Filters) -> list[str]:
     over = f"over the queries of {words.quoted(DEV)}" if split(filters) == DEV else "over all queries"
     if of.rules:
         found.append(
-            f"● fired, ○ possible, each with the number of queries that cause it; at k = {K} and {over},"
-            " whatever else is"
-            " filtered. A cell opens its pair."
+            f"■ ● fired, □ ○ possible; at k = {K} and {over}, whatever else is filtered."
+            " A cell opens its pair."
         )
     if of.quiet and of.rules:
         found.append(f"Found nothing in any run: {'; '.join(of.quiet)}.")
@@ -123,20 +123,25 @@ def notes(of: Matrix, filters: Filters) -> list[str]:
     if of.not_looked_at:
         found.append(
             f"{words.listed(of.not_looked_at)}: the declared baseline is not in the store, has no scores"
-            " under these"
-            " labels, or was asked other queries."
+            " under these labels, or was asked other queries."
         )
     return found
 
 
-def show(of: Matrix, filters: Filters) -> None:
-    """The matrix, or what would fill it. A button in each cell opens the pair."""
-    if of.runs and of.rules:
-        _show_cells(of)
-    else:
-        st.markdown(nothing(of))
-    for note in notes(of, filters):
-        st.caption(note)
+def sentence(of: Matrix) -> str:
+    """How many runs have a signal, and which is most frequent, as Markdown."""
+    fired = [key for key, one in of.cells.items() if one["status"] == "fired"]
+    if not fired:
+        return f"No rule fires in {words.count(len(of.runs), 'run')}; what is possible is hollow."
+    with_any = len({run for run, _ in fired})
+    often = Counter(rule for _, rule in fired)
+    most = max(often, key=lambda rule: often[rule])
+    title = next(str(row["title"]) for row in of.rules if row["rule"] == most)
+    has = "has" if with_any == 1 else "have"
+    return (
+        f"{with_any:,} of {words.count(len(of.runs), 'run')} {has} a signal that fires; most often:"
+        f" {title} ({words.count(often[most], 'run')})."
+    )
 
 
 def nothing(of: Matrix) -> str:
@@ -145,12 +150,13 @@ def nothing(of: Matrix) -> str:
         runs = words.count(len(of.runs), "run")
         return f"No rule found anything in {runs} against the declared baselines."
     return (
-        'No run here has a baseline that it could be held against. A run declares one with `baseline = "NAME"`'
-        ' in `runs/NAME.toml`, or with `room.add_run(..., baseline="NAME")`.'
+        "No run here has a baseline that it could be held against. A run declares one with"
+        ' `baseline = "NAME"` in `runs/NAME.toml`, or with `room.add_run(..., baseline="NAME")`.'
     )
 
 
-def _show_cells(of: Matrix) -> None:
+def show_table(of: Matrix) -> None:
+    """The matrix as a table. A button in each cell opens the pair."""
     table = frame(of)
     config: dict[str, Any] = {
         "run": st.column_config.TextColumn("run", pinned=True, width=190),

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pytest
 import signal_worlds
 import worlds
-from panels import signal_cards, signal_matrix, signals
+from panels import signal_cards, signal_chart, signal_matrix, signals
 from panels.compare_pair import Pair
 from rankroom.signals.search import find_signals, read_signals
 from rankroom.store import Store
 from signal_worlds import BETTER, Built, singles
+from streamlit.typing import VegaLiteState
 from test_shown_sql import shown
 
 SLICE = "overall_up_slice_down"
@@ -54,6 +55,7 @@ def test_a_pair_is_told_as_core_finds_it(open_page: Any, ask: Any, store: Store)
     link = {"base": "usual", "cand": worlds.EVIL, "split": "all"}
     at = open_page(store, "signals", **link)
     assert not at.exception
+    assert any(chart.proto.alt.startswith("Signals of 3 runs") for chart in at.get("vega_lite_chart"))
     with store.read() as con:
         found = find_signals(con, "usual", worlds.EVIL, held_out=True)
     assert {"must_pass_broken", SLICE} <= {one.id for one in found}
@@ -94,6 +96,12 @@ def test_the_matrix_is_what_is_kept_and_its_cells_open_their_pair(
     assert (at.query_params["base"], at.query_params["cand"]) == ("usual", worlds.EVIL)
 
 
+def test_a_click_on_the_picture_names_a_run() -> None:
+    clicked = VegaLiteState({"selection": {signal_chart.CELL: [{"run": worlds.EVIL}]}})
+    assert signal_chart.chosen(clicked) == worlds.EVIL
+    assert signal_chart.chosen(VegaLiteState({"selection": {signal_chart.CELL: []}})) is None
+
+
 def test_where_nothing_fires_it_says_what_was_tried(open_page: Any, store: Store) -> None:
     at = open_page(store, "signals", base="usual", cand="same", language="en")
     assert "`same` against `usual`: no signal fires; 12 rules tried over 70 queries." in texts(at)
@@ -117,7 +125,13 @@ def test_two_hundred_runs_are_rows_and_rules_that_found_nothing_no_columns() -> 
     catalogue = [{"rule": rule, "title": rule, "meaning": ""} for rule in ("one", "two", "three")]
     runs = [{"run": f"run {at}", "baseline": "base", "looked_at": True} for at in range(200)]
     found = [
-        {"run": f"run {at}", "rule": "two", "status": "fired" if at % 2 else "possible", "queries": at}
+        {
+            "run": f"run {at}",
+            "rule": "two",
+            "status": "fired" if at % 2 else "possible",
+            "queries": at,
+            "sentence": "It fell.",
+        }
         for at in range(0, 200, 3)
     ]
     of = signal_matrix.matrix(runs, found, catalogue)
@@ -126,6 +140,12 @@ def test_two_hundred_runs_are_rows_and_rules_that_found_nothing_no_columns() -> 
     assert table.column_names == ["run", "open", "fired", "two", "baseline"]
     assert table.column("two")[:4].to_pylist() == ["○ 0", None, None, "● 3"]
     assert of.quiet == ["one", "three"]
+    assert signal_matrix.sentence(of) == "33 of 200 runs have a signal that fires; most often: two (33 runs)."
+    cells = signal_chart.frame(of)
+    assert cells.num_rows == len(found)
+    drawn = signal_chart.chart(cells, of).to_dict(validate=True)
+    (shared,) = {str(layer["encoding"]["x"]["scale"]["domain"]) for layer in drawn["layer"]}
+    assert shared == str([f"run {at}" for at in reversed(range(200))])
     assert "33 fired, 34 possible" in signal_matrix.alt_text(of)
     nothing = signal_matrix.frame(signal_matrix.matrix([], [], catalogue))
     assert nothing.schema.field("run").type == pa.string()
