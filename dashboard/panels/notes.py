@@ -114,16 +114,16 @@ def markup(rows: list[Row]) -> str:
     """What holds now, as HTML."""
     parts = []
     for row in rows:
-        state = words.NOTE_STATES.get(row["state"], row["state"])
+        state = words.note_state(row["state"])
         texts = [row["cause"], row["note"]]
         said = "".join(f'<div class="rr-text" dir="auto">{html.escape(text)}</div>' for text in texts if text)
         wrong = f" <b>{html.escape(dispute(row))}</b>" if row["dispute"] else ""
         owner = f" · owner {escaped(row['owner'])}" if row["owner"] else ""
         changes = f" · {words.count(row['num_changes'], 'change')}" if row["num_changes"] > 1 else ""
         parts.append(
-            f'<div class="rr-note-item {html.escape(row["state"])}" role="listitem"><span class="rr-mark '
-            'other">'
-            f"{html.escape(state)}</span><b>{escaped(about(row))}</b>{wrong}{said}"
+            f'<div class="rr-note-item {html.escape(row["state"])}" role="listitem">'
+            f'<span class="rr-mark other">{html.escape(state)}</span>'
+            f"<b>{escaped(about(row))}</b>{wrong}{said}"
             f'<div class="rr-note"><span>{escaped(row["who"])} · {escaped(row["moment"])} '
             f"UTC{owner}{changes}</span></div></div>"
         )

@@ -17,7 +17,7 @@ from rankroom.workspace import open_workspace
 from test_runs_page import board, texts
 
 
-@pytest.mark.parametrize("page", ["runs", "failures", "query"])
+@pytest.mark.parametrize("page", ["runs", "failures", "query", "labels"])
 def test_no_store(open_page: Any, tmp_path: Path, page: str) -> None:
     store = Store(tmp_path / "it's not there.duckdb")
     at = open_page(store, page)
@@ -129,6 +129,9 @@ def test_labels_under_which_no_run_is_scored_yet(open_page: Any, fresh: Store, t
         assert not at.exception
         assert at.title[0].value == "No scored run"
         assert "rankroom rescore" in at.warning[0].value
+    at = open_page(fresh, "labels")
+    assert not at.exception
+    assert "No label is suspect" in at.markdown[0].value
 
 
 def test_a_data_set_without_runs_is_no_choice(open_page: Any, fresh: Store, tmp_path: Path) -> None:
