@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,6 +40,17 @@ class Surroundings:
     """The runs that record more than one step of their pipelines."""
     rules: dict[str, tuple[str, str]]
     """Of each rule of the catalogue its title, and what to look at next."""
+    _members: dict[tuple[str, ...], dict[tuple[str, str], NDArray[np.bool_]]] = field(default_factory=dict)
+
+    def members(self, query_ids: Sequence[str]) -> dict[tuple[str, str], NDArray[np.bool_]]:
+        """Which of these queries each slice holds. Most pairs are about the same queries: remembered."""
+        ids = tuple(query_ids)
+        if ids not in self._members:
+            self._members[ids] = {
+                key: np.fromiter((one in of_slice for one in ids), dtype=np.bool_, count=len(ids))
+                for key, of_slice in self.slices.items()
+            }
+        return self._members[ids]
 
     @classmethod
     def read(cls, con: duckdb.DuckDBPyConnection, label_set: str) -> Surroundings:
@@ -303,11 +314,9 @@ class Pair:
     @cached_property
     def slices(self) -> list[Slice]:
         """NDCG at k in every slice that is not thin. The slices of a dimension are one family."""
-        ids = np.array(self.scores.query_ids, dtype=object)
         dimensions: dict[str, dict[str, NDArray[np.bool_]]] = {}
-        for (dimension, value), of_slice in self.about.slices.items():
-            member = np.isin(ids, list(of_slice))
-            if self.limits.thin <= member.sum() < len(ids):
+        for (dimension, value), member in self.about.members(self.scores.query_ids).items():
+            if self.limits.thin <= member.sum() < self.n:
                 dimensions.setdefault(dimension, {})[value] = member
         return [
             Slice(dimension, value, member, test)
