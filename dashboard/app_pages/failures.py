@@ -11,12 +11,12 @@ filters = sidebar.current()
 if not filters.run:
     run_notes.no_scored_run(filters)
 
-order_question = failure_list.order(filters)
+list_question = failure_list.all_of(filters)
 with reading() as store:
     by_class = store.rows(failure_list.counts(filters))
     summary = leaderboard.row_of(store.rows(leaderboard.question(filters)), filters.run)
     cut = store.row(run_notes.final_cut(filters))
-    listed = store.table(order_question).num_rows
+    listed = store.table(list_question)
     mended = store.rows(notes.fixed_since(filters)) if filters.has_notes else []
 
 num_queries = summary["n"] + summary["no_answer"] if summary else 0
@@ -30,15 +30,13 @@ if not num_queries:
     st.stop()
 failure_views.show(filters)
 
-pages = max(1, ceil(listed / failure_list.PAGE_SIZE))
+pages = max(1, ceil(listed.num_rows / failure_list.PAGE_SIZE))
 panel_title("Queries")
 narrowed = failure_list.narrowing(filters)
 step = st.container(horizontal=True, vertical_alignment="center")
 table = st.container()
 number = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
-page_question = failure_list.page(filters, min(number, pages))
-with reading() as store:
-    frame = store.table(page_question)
+frame = failure_list.page(listed, min(number, pages))
 with step:
     if frame.num_rows:
         failure_list.step_through(frame)
@@ -51,12 +49,13 @@ with step:
             args=(None,),
         )
     st.markdown(
-        f"{words.count(listed, 'query', 'queries')}{f' — {narrowed}' if narrowed else ''}", width="content"
+        f"{words.count(listed.num_rows, 'query', 'queries')}{f' — {narrowed}' if narrowed else ''}",
+        width="content",
     )
 with table:
     if frame.num_rows:
         failure_list.show(frame, filters.run)
-show_sql(page_question)
+show_sql(list_question)
 if mended:
     panel_title("Noted, and fixed since")
     failure_list.show_mended(mended)

@@ -13,13 +13,13 @@ KEY = "class_runs"
 MOST = 8
 """Runs that are drawn: each takes its time to ask."""
 
+# One run at a time: a single run is looked up, while several together would have the view work out every run.
 COUNTS = """
 select failures.run, failures.class, count(*) as queries
 from failures
 {join}
-where failures.run in ({runs}) and failures.label_set = $label_set and failures.k = $k
+where failures.run = ${run} and failures.label_set = $label_set and failures.k = $k
 group by failures.run, failures.class
-order by failures.run, queries desc, failures.class
 """
 
 
@@ -32,8 +32,9 @@ def chosen(filters: Filters, ranked: list[str]) -> list[str]:
 def question(filters: Filters, runs: list[str]) -> Question:
     """How many queries fail for which first cause in each of these runs."""
     names = {f"run_{at}": run for at, run in enumerate(runs, 1)}
-    sql = COUNTS.format(join=filters.join_queries("failures"), runs=", ".join(f"${name}" for name in names))
-    return Question(sql, filters.values(**names))
+    join = filters.join_queries("failures")
+    sql = "union all".join(COUNTS.format(join=join, run=name) for name in names)
+    return Question(f"{sql}order by run, queries desc, class", filters.values(**names))
 
 
 def chart(frame: pa.Table, runs: list[str]) -> chart_style.LayerChart:

@@ -23,7 +23,8 @@ PASSES = "not failing"
 ORDER = "must_pass desc, coalesce(found, 0) > 0, class, query_id"
 
 LISTED = """
-    select failures.query_id, queries.text, coalesce(queries.must_pass, false) as must_pass, failures.class,
+    select failures.query_id, left(queries.text, 300) as text,
+           coalesce(queries.must_pass, false) as must_pass, failures.class,
            failures.fact, failures.also, failures.first_relevant_rank, failures.missing, failures.found,
            failures.num_relevant, queries.category, queries.language{more}
     from failures
@@ -34,7 +35,8 @@ LISTED = """
 # Queries that fail in the run held against, and in this one no longer.
 FIXED = """
     union all by name
-    select changes.query_id, queries.text, coalesce(queries.must_pass, false) as must_pass,
+    select changes.query_id, left(queries.text, 300) as text,
+           coalesce(queries.must_pass, false) as must_pass,
            changes.candidate_class as class,
            'before: ' || changes.baseline_fact as fact, []::varchar[] as also, []::varchar[] as missing,
            1 as found,
@@ -93,19 +95,14 @@ def counts(filters: Filters) -> Question:
     return Question(sql, filters.values())
 
 
-def page(filters: Filters, number: int) -> Question:
-    """One page of the list, the gravest first."""
-    sql = (
-        f"from ({listed(filters)})\norder by {ORDER}\n"
-        f"limit {PAGE_SIZE} offset {PAGE_SIZE * (max(number, 1) - 1)}"
-    )
-    return Question(sql, filters.values())
+def all_of(filters: Filters) -> Question:
+    """The whole list, the gravest first: it gives every page, and what comes before and after a query."""
+    return Question(f"from ({listed(filters)})\norder by {ORDER}", filters.values())
 
 
-def order(filters: Filters) -> Question:
-    """All failing queries in the order of the list: it says of each what comes before and after."""
-    sql = f"select query_id, class, fact, also\nfrom ({listed(filters)})\norder by {ORDER}"
-    return Question(sql, filters.values())
+def page(frame: pa.Table, number: int) -> pa.Table:
+    """One page of the list."""
+    return frame.slice((max(number, 1) - 1) * PAGE_SIZE, PAGE_SIZE)
 
 
 def place(frame: pa.Table, query_id: str) -> Row | None:

@@ -13,7 +13,7 @@ from panels.store_access import Reader
 def show_query(store: Reader, filters: Filters, query_id: str) -> str:
     """Where it stands among the failures, what was asked, what became of it. Returns its text."""
     about_question = query_facts.about(filters, query_id)
-    order_question = failure_list.order(filters)
+    order_question = failure_list.all_of(filters)
     about = store.rows(about_question)[0]
     place = failure_list.place(store.table(order_question), query_id)
     steps.show(place)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from panels import class_changes, failure_list, funnel, leaderboard, notes, slice_links
+from panels import failure_list, funnel, leaderboard, notes, slice_links
 from panels.filters import ALL, NONE, Filters
 from panels.question import Question
 from panels.store_access import Reader
@@ -288,11 +288,9 @@ def _causes(store: Reader, filters: Filters) -> Filters:
     filters = replace(filters, has_notes=bool(noted and noted["has_notes"]))
     causes = store.column(failure_list.counts(filters))
     if filters.against:
-        changes = store.rows(class_changes.question(filters))
-        causes += [failure_list.PASSES] if any(row["class"] == failure_list.PASSES for row in changes) else []
-        before = sorted(
-            {str(row["was"]) for row in changes}, key=lambda name: (name == failure_list.PASSES, name)
-        )
+        other = replace(filters, run=filters.against)
+        before = [*store.column(failure_list.counts(other)), failure_list.PASSES]
+        causes.append(failure_list.PASSES)
         filters = replace(
             filters, was=_several("Cause in the run against it", "was", before, failure_class, least=1)
         )
