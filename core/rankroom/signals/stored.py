@@ -7,7 +7,7 @@ are written in the transaction that writes its scores. What others wrote meanwhi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -201,7 +201,8 @@ def _in_store(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     try:
         yield
     finally:
-        con.execute(f"use {catalog}.{schema}")
+        with suppress(duckdb.Error):  # of a transaction that failed, whose own error counts
+            con.execute(f"use {catalog}.{schema}")
 
 
 def _insert(con: duckdb.DuckDBPyConnection, label_set: str, found: dict[Declared, list[Kept]]) -> None:
