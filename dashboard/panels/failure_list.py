@@ -222,7 +222,7 @@ def show(frame: pa.Table, run: str) -> None:
         shown = shown.add_column(4, "was", pa.array(was, pa.string()))
     if "note_state" in names:
         said = [notes.in_short(row) for row in rows]
-        shown = shown.append_column("note", pa.array(said, pa.string()))
+        shown = shown.add_column(shown.column_names.index("text"), "note", pa.array(said, pa.string()))
     for name in ("text", "category", "language"):
         if frame.column(name).null_count == len(rows):
             shown = shown.drop_columns(name)

@@ -10,12 +10,15 @@ from panels.store_access import Row
 MEANS = ("ndcg", "hit", "recall", "precision", "rr", "ap", "complete", "f1")
 COUNTS = ("missed", "left_out", "empty", "errored", "no_answer", "unlabelled", "leaks")
 
+ABSTENTION = ("correct_abstention", "false_abstention")
+"""Shown beside the means and in none of them."""
+
 COSTS = ("latency_p50_ms", "latency_p95_ms", "context_tokens_mean")
 
 BOARD = """
 select means.run, runs.created, runs.series, means.n,
        {means},
-       means.judged, {counts},
+       means.judged, {counts}, {abstention},
        {ceilings}{costs}
 from {source}
 join runs on runs.run = means.run
@@ -31,6 +34,7 @@ def question(filters: Filters, costs: bool = False) -> Question:
         where=f"where {where}\n" if where else "",
         means=", ".join(f"means.{name}" for name in MEANS),
         counts=", ".join(f"means.{name}" for name in COUNTS),
+        abstention=", ".join(f"means.{name}" for name in ABSTENTION),
         ceilings=", ".join(f"means.{name}_ceiling" for name in words.CEILINGS),
         costs=",\n       costs.n_timed, costs.n_context, " + ", ".join(f"costs.{name}" for name in COSTS)
         if costs

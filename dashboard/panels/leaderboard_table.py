@@ -10,7 +10,7 @@ import streamlit as st
 
 from panels import costs, words
 from panels.filters import Filters
-from panels.leaderboard import COSTS, COUNTS, MEANS, ceilings
+from panels.leaderboard import ABSTENTION, COSTS, COUNTS, MEANS, ceilings
 from panels.store_access import Row
 from panels.targets import Target
 
@@ -37,6 +37,9 @@ def show(frame: pa.Table, targets: list[Target], filters: Filters) -> None:
         )
     for name in (*COUNTS, *MEANS[5:], "judged"):
         if name in ALWAYS or pc.any(pc.not_equal(frame.column(name), 0)).as_py():
+            shown = shown.append_column(name, frame.column(name))
+    if pc.any(pc.not_equal(frame.column("no_answer"), 0)).as_py():
+        for name in ABSTENTION:
             shown = shown.append_column(name, frame.column(name))
     for name in COSTS:
         if frame.column(name).null_count < len(rows):
@@ -102,6 +105,10 @@ def _columns(filters: Filters, targets: list[Target], below_one: dict[str, float
     for name in COUNTS:
         columns[name] = st.column_config.NumberColumn(
             name.replace("_", " "), format="%d", help=words.COLUMNS[name]
+        )
+    for name in ABSTENTION:
+        columns[name] = st.column_config.NumberColumn(
+            name.replace("_", " "), format="%.3f", help=words.COLUMNS[name]
         )
     for target in targets:
         columns[f"target_{target.metric}"] = st.column_config.TextColumn(

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from panels import words
+from panels import notes, words
 from panels.filters import Filters
 from panels.markup import facts_line, paragraph
 from panels.question import Question
@@ -127,6 +127,8 @@ def show_failure(place: dict[str, Any] | None, row: dict[str, Any], k: int) -> N
     """Why it fails, with the fact that shows it; or that it does not."""
     if place:
         facts = [("fails:", words.failure_class(place["class"])), ("", place["fact"])]
+        if said := notes.in_short(place):
+            facts.append(("note", said))
         st.html(facts_line([*facts, *[("also", words.failure_class(name)) for name in place["also"] or []]]))
     elif row["labelled"]:
         st.caption(f"At k = {k} this query does not fail, or is left out by the filters.")

@@ -40,6 +40,8 @@ COLUMNS = {
     "no_answer": "Queries that nothing answers by the labels. They are outside every mean.",
     "unlabelled": "Queries without any label. They are outside every mean.",
     "leaks": "Documents in the first k that the query's user may not read. 0 is the only good value.",
+    "correct_abstention": "Share of the queries without an answer that it declined: 1 is best.",
+    "false_abstention": "Share of the queries with an answer that it declined: 0 is best.",
     "latency_p50_ms": "Median latency of the queries that ran to their end and recorded one.",
     "latency_p95_ms": "95 % of the queries that ran to their end, and recorded a latency, took no longer.",
     "context_tokens_mean": "Mean size of the context that reached the prompt, where it was recorded.",

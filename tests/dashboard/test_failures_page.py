@@ -248,6 +248,13 @@ def test_abstention_stands_apart(open_page: Any, three: Store) -> None:
     assert at.dataframe[1].value["query_id"].tolist() == ["closed"]
 
 
+def test_abstention_stands_on_the_leaderboard(open_page: Any, ask: Any, three: Store) -> None:
+    frame = open_page(three).dataframe[0].value.set_index("run")
+    rows = ask(three, "select run, correct_abstention, false_abstention from abstention where split = 'dev'")
+    for run, right, wrong in rows:
+        assert frame.loc[run, ["correct_abstention", "false_abstention"]].tolist() == [right, wrong]
+
+
 def test_answers_by_evidence(open_page: Any, ask: Any, tmp_path: Path) -> None:
     store = Store(tmp_path / "store.duckdb")
     lines = [dict(line) for line in worlds.RUNS["second"]]
@@ -272,5 +279,8 @@ def test_what_was_noted_and_is_fixed_since(open_page: Any, fresh: Store, tmp_pat
     assert not at.exception
     frame = listed(at).set_index("query_id")
     assert frame.loc["below", "note"] == "still failing, explained by a long text"
+    assert "still failing, explained by a long text" in texts(
+        open_page(fresh, "query", run="later", query="below")
+    )
     assert at.dataframe[1].value["query_id"].tolist() == ["nothing"]
     assert "Noted, and fixed since" in [title.value for title in at.subheader]
