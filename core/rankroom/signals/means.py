@@ -208,10 +208,9 @@ def _disagrees(pair: Pair, metric: str, cutoffs: Sequence[int]) -> Said | None:
     return Said(
         sure,
         f"{words.moved(words.name(metric, first), compared[first])}, but"
-        f" {words.moved(words.name(metric, second), compared[second])}: at k = {up} {tests[up].wins:,}"
-        " queries won"
-        f" and {tests[up].losses:,} lost, at k = {down} {tests[down].wins:,} won and {tests[down].losses:,}"
-        " lost",
+        f" {words.moved(words.name(metric, second), compared[second])}: at k = {first},"
+        f" {tests[first].wins:,} queries won and {tests[first].losses:,} lost; at k = {second},"
+        f" {tests[second].wins:,} won and {tests[second].losses:,} lost",
         {
             **words.numbers(f"{metric}_at_{first}", compared[first]),
             **words.numbers(f"{metric}_at_{second}", compared[second]),

@@ -84,7 +84,7 @@ SENTENCES = {
     " runs"
     " MRR@5 fell by 0.027 [0.016, 0.037]: the first relevant document fell in 20 of them and rose in 0",
     "mean_up_most_lose": "but 55 queries lost and 20 won: 4 queries give 20% of all that was won",
-    "cutoff_disagrees": "at k = 1 15 queries won and 0 lost, at k = 5 0 won and 15 lost",
+    "cutoff_disagrees": "at k = 1, 15 queries won and 0 lost; at k = 5, 0 won and 15 lost",
     "stage_gain_lost": "recall@5 did not (0.000 [0.000, 0.000]): 20 relevant documents came in and were lost"
     " again, 20 at final",
     "quality_up_cost_up": "and mean latency rose from 20 to 50 ms (+30 [30, 30], n = 120; median 20 to 50)",
