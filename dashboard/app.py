@@ -30,7 +30,7 @@ page = st.navigation(
             "app_pages/compare.py",
             title="Compare",
             icon=":material/compare_arrows:",
-            help="A candidate run against a baseline: better, where, for whom, at what cost, and can we tell.",
+            help="A candidate run against a baseline: better, where, for whom, at what cost; can we tell?",
         ),
         st.Page(
             "app_pages/signals.py",
