@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import worlds
+from rankroom import note_child
 from rankroom.store import Store
 from test_runs_page import texts
 
@@ -273,3 +274,20 @@ def test_a_note_is_written_and_kept(open_page: Any, ask: Any, fresh: Store) -> N
     assert frame.loc["below", "note"] == "explained by <b>long</b> $x$"
     at = open_page(fresh, "failures", run="first", noted=["explained"])
     assert at.dataframe[0].value["query_id"].tolist() == ["below"]
+
+
+def test_a_note_that_cannot_be_written_says_why(
+    open_page: Any, ask: Any, fresh: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from panels import note_form
+
+    monkeypatch.setattr(note_form, "write_note", lambda *_: note_child.Outcome(False, "`it` is *held*"))
+    at = open_page(fresh, "query", run="first", query="below")
+    at.text_input(key="note_who").set_value("Noor")
+    at.text_area(key="note_text").set_value("a text")
+    at.button(key="FormSubmitter:note_form-Add the note").click().run()
+    assert at.error[0].value == "The note was not written: `` `it` is *held* ``"
+    at.text_input(key="note_who").set_value(" ")
+    at.button(key="FormSubmitter:note_form-Add the note").click().run()
+    assert "A note needs a name" in at.error[0].value
+    assert ask(fresh, "select count(*) from annotations") == [(0,)]

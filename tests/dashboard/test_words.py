@@ -146,3 +146,8 @@ def test_differences_and_long_texts() -> None:
     ]
     assert words.clipped("a\n b") == "a b"
     assert words.clipped("x" * 61) == "x" * 59 + "…"
+
+
+@given(st.one_of(st.sampled_from(list(words.FAILURE_CLASSES)), st.text(min_size=1).map("lost_at_{}".format)))
+def test_a_failure_class_is_known_by_its_words(name: str) -> None:
+    assert words.class_of(words.failure_class(name)) == name
