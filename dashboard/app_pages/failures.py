@@ -48,10 +48,7 @@ with step:
             on_click=failure_list.only,
             args=(None,),
         )
-    st.markdown(
-        f"{words.count(listed.num_rows, 'query', 'queries')}{f' — {narrowed}' if narrowed else ''}",
-        width="content",
-    )
+    st.markdown(failure_list.how_many(listed, narrowed), width="content")
 with table:
     if frame.num_rows:
         failure_list.show(frame, filters.run)

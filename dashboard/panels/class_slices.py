@@ -56,6 +56,7 @@ def choose(dimensions: list[str]) -> str | None:
         index=None,
         key="by",
         bind="query-params",
+        persist_state="session",
         placeholder="all queries together",
         width=260,
     )

@@ -117,6 +117,14 @@ def place(frame: pa.Table, query_id: str) -> Row | None:
     return row | {"position": at + 1, "total": len(ids), "previous": before, "next": after}
 
 
+def how_many(frame: pa.Table, narrowed: str) -> str:
+    """How many queries are listed, how many have a note, and by what the list is narrowed; as Markdown."""
+    text = words.count(frame.num_rows, "query", "queries")
+    if "note_state" in frame.column_names:
+        text += f", {frame.num_rows - frame.column('note_state').null_count:,} with a note"
+    return f"{text} — {narrowed}" if narrowed else text
+
+
 def narrowing(filters: Filters) -> str:
     """By what the list is narrowed beside the filters of queries, as Markdown; empty if by nothing."""
     parts = []

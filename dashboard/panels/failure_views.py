@@ -71,6 +71,7 @@ def show(filters: Filters) -> None:
         required=True,
         key="view",
         bind="query-params",
+        persist_state="session",
         label_visibility="collapsed",
     )
     drawn[chosen if chosen in names else CAUSES](filters)
@@ -84,7 +85,7 @@ def _causes(filters: Filters) -> None:
     with reading() as store:
         frame = store.table(question)
     if not frame.num_rows:
-        st.caption("No failing query is in any slice.")
+        st.caption("No failing query is in any slice." if by else "No query fails under these filters.")
     elif by:
         st.altair_chart(
             class_slices.chart(frame, by),

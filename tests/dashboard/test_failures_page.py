@@ -189,6 +189,16 @@ def test_the_matrix_narrows_the_list(open_page: Any, three: Store) -> None:
     assert at.multiselect(key="was").value == []
 
 
+def test_the_view_is_the_same_on_the_way_back(open_page: Any, staged: Store) -> None:
+    at = open_page(staged, "failures", view="Stages", lost=["final"])
+    at.button(key="step").click().run()
+    assert at.title[0].value == "Query"
+    at.button(key="back").click().run()
+    assert at.title[0].value == "Failures"
+    assert at.get("button_group")[0].value == "Stages"
+    assert at.multiselect(key="lost").value == ["final"]
+
+
 def test_by_slice(open_page: Any, ask: Any, three: Store) -> None:
     at = open_page(three, "failures", run="first", by="category")
     assert not at.exception
@@ -279,6 +289,7 @@ def test_what_was_noted_and_is_fixed_since(open_page: Any, fresh: Store, tmp_pat
     assert not at.exception
     frame = listed(at).set_index("query_id")
     assert frame.loc["below", "note"] == "still failing, explained by a long text"
+    assert "queries, 1 with a note" in texts(at)
     assert "still failing, explained by a long text" in texts(
         open_page(fresh, "query", run="later", query="below")
     )
