@@ -1,4 +1,7 @@
-"""The leaderboard: a row per run at one cutoff, means with their n and what was not scored."""
+"""The leaderboard: a row per run at one cutoff, means with their n and what was not scored.
+
+Runs with the same scores are in the order of their names: the last digit of a mean is chance.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ select means.run, runs.created, runs.series, means.n,
        {ceilings}{costs}
 from {source}
 join runs on runs.run = means.run
-{join_costs}{where}order by means.{order} desc nulls last, means.run
+{join_costs}{where}order by round(means.{order}, 12) desc nulls last, means.run
 """
 
 
