@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from contextlib import closing
 from pathlib import Path
 
 import duckdb
 import pytest
+from rankroom import demo
 from rankroom.store import Store
 
 
@@ -17,6 +20,21 @@ def empty_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with closing(duckdb.connect()) as con, store.write(con):
         pass
     return store.path.read_bytes()
+
+
+@pytest.fixture(scope="session")
+def demo_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's store, made once for all processes of the tests: copy it before anything is written."""
+    place = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        place = place.parent  # each of them has a folder of its own in that of the run
+    made = Store(place / "demo" / "demo.duckdb")
+    made.path.parent.mkdir(exist_ok=True)
+    with (made.path.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            demo.fill(made)
+    return made.path
 
 
 @pytest.fixture

@@ -52,8 +52,9 @@ class Demo:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+def demo(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     store = tmp_path_factory.mktemp("demo") / "demo.duckdb"
+    shutil.copyfile(demo_file, store)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -61,7 +62,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
         sys.executable,
         "-m",
         "rankroom",
-        "demo",
+        "serve",
         "--store",
         store,
         "--port",
