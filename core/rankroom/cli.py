@@ -428,9 +428,9 @@ def signals(
 ) -> None:
     """Say where the signals of two runs disagree.
 
-    Such as NDCG that rises while the hit rate stays flat. Each rule is a test: what fired is beyond chance, what
-    is possible has too few queries to be sure. Runs of other queries, labels or collections end with exit code 5
-    and the reason.
+    Such as NDCG that rises while the hit rate stays flat. Each rule is a test: what fired is beyond chance,
+    what is possible has too few queries to be sure. Runs of other queries, labels or collections end with
+    exit code 5 and the reason.
     """
     from rankroom.signals.report import lines
     from rankroom.signals.search import read_signals
