@@ -26,7 +26,7 @@ CLASSES = (
     "leak",
     "unjudged_on_top",
 )
-"""Every class but lost_at_STAGE, which a run with stages has for each of its steps."""
+"""Every class but lost_at_STAGE, which a run with stages has for each of its steps up to the final one."""
 
 
 def failures_report(
@@ -81,6 +81,7 @@ def _check_classes(con: duckdb.DuckDBPyConnection, run: str, classes: Sequence[s
     """Refuse a class that no query of this run could have, instead of an empty list."""
     steps = con.execute(
         "select string_agg(stage, ' + ' order by stage) from run_stages where run = $run"
+        " and position <= (select position from run_stages where run = $run and stage = 'final')"
         " group by position order by position",
         {"run": run},
     ).fetchall()

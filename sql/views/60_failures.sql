@@ -16,6 +16,7 @@ with ways as (
     -- on, and whether it came as far as the final stage, whose cut is the cutoff
     select run, label_set, query_id, doc_id,
            min(position) filter (lost) as lost_position, arg_min(stage, position) filter (lost) as lost_stage,
+           arg_min(coalesce(rank, 0), position) filter (lost) as lost_rank,   -- 0: it is not there at all
            bool_or(was_passed_on) filter (is_final) as reached_final, min(final_rank) as final_rank,
            min(position) filter (is_final) as final_position, any_value(stage) filter (is_final) as final_stage,
            count(rank) > 0 as retrieved
@@ -37,7 +38,8 @@ with ways as (
            bool_or(ways.retrieved) as retrieved,
            arg_min({
                'stage': coalesce(ways.lost_stage, ways.final_stage), 'doc_id': ways.doc_id,
-               'final_rank': case when ways.lost_stage is null then ways.final_rank end
+               'rank': case when ways.lost_stage is null then ways.final_rank else nullif(ways.lost_rank, 0) end,
+               'at_the_end': ways.lost_stage is null
            }, {
                'position': coalesce(ways.lost_position, ways.final_position), 'doc_id': ways.doc_id
            }) filter (ways.lost_stage is not null or ways.reached_final) as lost
@@ -84,8 +86,9 @@ with ways as (
              then {'class': 'false_abstention', 'fact': 'it returned nothing, though the labels name an answer'} end,
         case when num_relevant > 0 and outcome = 'returned' and not as_complete_as_can_be and lost is not null
              then {'class': 'lost_at_' || lost.stage,
-                   'fact': coalesce(lost.stage || ' has ' || lost.doc_id || ' at rank ' || lost.final_rank
-                                        || ', beyond k = ' || k,
+                   'fact': coalesce(lost.stage || ' has ' || lost.doc_id || ' at rank ' || lost.rank
+                                        || ', beyond '
+                                        || case when lost.at_the_end then 'k = ' || k else 'its own cut' end,
                                     lost.stage || ' lost ' || lost.doc_id || ', which the step before had passed on')} end,
         case when hit = 0 and outcome = 'returned' and not retrieved and unknown_because is null
              then {'class': 'never_retrieved',

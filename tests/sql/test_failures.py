@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from rankroom.add import Options
+from rankroom.errors import UsageError
+from rankroom.failing import failures_report
 from rankroom.rescore import rescore
 from rankroom.store import Store
 from small_stores import add_native, add_small, ask, asked
@@ -152,6 +154,7 @@ def test_every_failing_query_has_its_class_and_no_other_is_there(room: Store) ->
         ("partial", [], "1 of 2 relevant documents in the first 5"),
         ("below_k_at_the_end", ["below_cutoff", "unjudged_on_top"], "beyond k = 5"),
         ("lost_twice", ["unjudged_on_top"], "which the step before had passed on"),
+        ("beyond_the_cut_of_fused", ["unjudged_on_top"], "fused has a at rank 4, beyond its own cut"),
         ("no_answer_leak", ["leak"], "nothing answers it"),
         ("forbidden_only", ["leak"], "may read none of the evidence"),
         ("leak", [], "1 of the first 5 results"),
@@ -163,6 +166,13 @@ def test_what_else_applies_and_the_fact_that_shows_it(
     found = failure(room, query)
     assert found["also"] == also
     assert fact in found["fact"]
+
+
+def test_only_what_can_be_a_cause_can_be_asked_for(room: Store) -> None:
+    listed = failures_report(room, "staged", classes=["lost_at_fused"])["failures"]
+    assert [row["query_id"] for row in listed] == ["beyond_the_cut_of_fused", "lost_at_fused"]
+    with pytest.raises(UsageError, match="there is no class lost_at_context of failures"):
+        failures_report(room, "staged", classes=["lost_at_context"])  # it comes after what the cutoff decides
 
 
 def test_what_is_missing(room: Store) -> None:
