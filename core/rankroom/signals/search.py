@@ -9,6 +9,7 @@ import duckdb
 
 from rankroom import comparability
 from rankroom.errors import UsageError
+from rankroom.scoring import check_cutoffs
 from rankroom.signals import causes, means, parts
 from rankroom.signals.finding import Finding, Said, Signals, Sure
 from rankroom.signals.pair import Pair, Surroundings
@@ -126,6 +127,7 @@ def read_signals(
 
     `held_out` also tries the rule that holds dev against the other splits.
     """
+    check_cutoffs([k])
     examined = comparability.examine(
         con, baseline, candidate, split=split, label_set=label_set, queries=queries
     )

@@ -99,6 +99,9 @@ def test_what_is_not_there_is_said(signals: Run) -> None:
     assert signals("usual", "nobody")[0] == 2
     code, _, err = signals("usual", "same", "-k", 7)
     assert (code, "rankroom rescore -k 7" in err) == (2, True)
+    for k in (0, -1, 10**9):  # none that rescore could add
+        code, _, err = signals("usual", "same", "-k", k)
+        assert (code, err.startswith("k must be "), "rescore" in err) == (2, True, False)
 
 
 def test_from_python(store: Store) -> None:
