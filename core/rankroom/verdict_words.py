@@ -123,7 +123,9 @@ def _plain(value: float) -> str:
 def _undecided(comparison: Comparison) -> str:
     """No metric decides: because nothing moved much, or because so few queries cannot show it."""
     (base, cand), ndcg = _named(comparison), comparison.metric("ndcg")
-    numbers = f"{metric_name('ndcg', comparison.k)} {signed(ndcg.difference)} {interval(ndcg)}"
+    numbers = f"{metric_name('ndcg', comparison.k)} {signed(ndcg.difference)}"
+    if ndcg.low is not None:  # a single query has no interval
+        numbers += f" {interval(ndcg)}"
     if ndcg.flat:
         return f"{cand} and {base} are alike within {comparison.smallest:g}: {numbers}"
     if ndcg.verdict == "no_clear_change":

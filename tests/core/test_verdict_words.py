@@ -51,6 +51,13 @@ def test_better() -> None:
     )
 
 
+def test_one_query_has_no_interval_to_tell() -> None:
+    alone: dict[str, Any] = {"n": 1, "low": None, "high": None, "detectable": None, "difference": -1.0}
+    assert told(ndcg=alone, about={"n": 1}).startswith(
+        "1 query cannot tell hybrid from bm25: NDCG@5 -1.000; "
+    )
+
+
 def test_worse_is_told_in_the_size_of_the_loss() -> None:
     assert told(ndcg=WORSE, hit=FLAT | {"wins": 2, "losses": 3}).startswith(
         "hybrid is worse than bm25 at NDCG@5 by 0.030 [0.010, 0.050];"
