@@ -161,8 +161,8 @@ def _cell(value: Any) -> str:
 
 
 def _escaped(text: object) -> str:
-    """Text in which names from data are no markup: a run may be called a|b or <b>."""
+    """Text in which names from data are no markup: a run may be called a|b, <b> or $x$."""
     spelt = one_line(text)
-    for sign in "\\`*_{}<>#|":
+    for sign in "\\`*_{}<>#|$~&":
         spelt = spelt.replace(sign, f"\\{sign}")
-    return spelt
+    return spelt.replace("](", "\\](")  # no link; intervals keep their brackets as they are

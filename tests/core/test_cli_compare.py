@@ -19,7 +19,7 @@ METRIC_KEYS = [
     *("wins", "ties", "losses", "n", "detectable", "verdict"),
 ]
 QUERIES = [f"q{at:02}" for at in range(1, 13)]
-ODD = "better|<b>*"
+ODD = "better|<b>*$x$~~y~~[z](u)&lt;"
 
 
 @dataclass
@@ -130,7 +130,9 @@ def test_markdown(compare: Compare) -> None:
     ended = compare("plain", ODD, "--markdown", "--by", "category")
     first, *lines = ended.out.splitlines()
     assert ended.code == 0
-    assert first.startswith(r"**better\|\<b\>\* is better than plain at NDCG@5")
+    assert first.startswith(
+        r"**better\|\<b\>\*\$x\$\~\~y\~\~[z\](u)\&lt; is better than plain at NDCG@5 by 0.369 [0.369, 0.369]"
+    )
     assert first.endswith("**")
     tables = [line for line in lines if line.startswith("|")]
     assert tables[0].startswith("| metric | baseline | candidate |")
