@@ -19,8 +19,9 @@ select coalesce(list(query_id order by query_id), []) as all_queries,
        count(*) filter (in_baseline and not in_candidate) as absent_in_candidate,
        count(*) filter (in_baseline and in_candidate and not alike) as changed,
        count(*) filter (not same_evidence) as other_evidence,
-       count(*) filter (in_baseline and baseline_status = 'left_out') as left_out_by_baseline,
-       count(*) filter (in_candidate and candidate_status = 'left_out') as left_out_by_candidate,
+       -- also what neither was asked, as the labels are of a later query set: those that only one was are absent
+       count(*) filter ((in_baseline or not in_candidate) and baseline_status = 'left_out') as left_out_by_baseline,
+       count(*) filter ((in_candidate or not in_baseline) and candidate_status = 'left_out') as left_out_by_candidate,
        count(*) filter (baseline_status in ('error', 'timeout')) as failed_in_baseline,
        count(*) filter (candidate_status in ('error', 'timeout')) as failed_in_candidate
 from counted

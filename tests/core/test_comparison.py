@@ -341,6 +341,13 @@ def test_what_the_labels_did_and_what_the_retriever(rescored: Store) -> None:
         compared(store, "new", "old", baseline_labels="help@1")
 
 
+def test_queries_that_came_after_both_runs_are_said_to_count(rescored: Store) -> None:
+    found = compared(rescored, "old", "old")  # of help@1, under labels with three queries more
+    assert (found.comparable, found.n) == (True, 22)
+    assert ("queries_left_out", 3) in [(note.kind, note.count) for note in found.notes]
+    assert found.metric("hit").baseline == pytest.approx(19 / 22)
+
+
 def test_query_sets_and_collections_that_differ(rescored: Store) -> None:
     store = rescored
     found = compared(store, "old", "new")
