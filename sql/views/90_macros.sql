@@ -27,8 +27,8 @@ create or replace macro known_scores(run_name, wanted_labels, wanted_stage) as
                       where scorings.run = run_name and scorings.label_set = labels_for(known_run(run_name), wanted_labels))
               and exists (select 1 from run_stages where run_stages.run = run_name and run_stages.stage = wanted_stage)
          then run_name
-         else error('run ' || run_name || ' has no scores at stage ' || coalesce(wanted_stage, 'NULL') || ' under label set '
-                    || coalesce(labels_for(run_name, wanted_labels), '(none)')) end;
+         else error('run ' || coalesce(run_name, 'NULL') || ' has no scores at stage ' || coalesce(wanted_stage, 'NULL')
+                    || ' under label set ' || coalesce(labels_for(run_name, wanted_labels), '(none)')) end;
 
 -- What is compared, in one row: the runs, the labels of each, the cutoff and the stage, looked up once and refused by name.
 create or replace macro compared_runs(base, cand, at_k, label_set := null, stage := 'final', base_labels := null) as table

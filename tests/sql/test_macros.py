@@ -270,6 +270,16 @@ def test_macros_that_need_no_cutoff_refuse_too(room: Store, bare: Store, macro: 
             ask(room, f"{count}from {macro}('base', 'nope')")
 
 
+@pytest.mark.parametrize("macro", ["failure_classes", "noted_queries", "stage_funnel_by"])
+def test_macros_about_one_run_refuse_too(room: Store, bare: Store, macro: str) -> None:
+    for store in (room, bare):
+        for count in ("", "select count(*) "):
+            with refusal("NULL"):
+                ask(store, f"{count}from {macro}(NULL, 5)")
+            with refusal("no run named nope"):
+                ask(store, f"{count}from {macro}('nope', 5)")
+
+
 @pytest.mark.parametrize(("query", "named"), [refused for refused in REFUSED if "slices_by" in refused[0]])
 def test_slices_of_a_store_without_runs_are_refused_too(bare: Store, query: str, named: str) -> None:
     with refusal(named):
