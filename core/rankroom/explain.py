@@ -27,6 +27,7 @@ HOW_LOST = {
     "not_retrieved": "never retrieved",
     "dropped": "dropped",
     "beyond_cut": "below the cut",
+    "not_kept": "not in the part that was kept",
     "error": "the query failed",
     "not_run": "the query was not run",
 }

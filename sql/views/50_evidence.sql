@@ -63,11 +63,20 @@ select ways.run, ways.label_set, ways.k, ways.query_id, ways.doc_id, ways.grade,
        case when uncut.outcome = 'left_out' then 'not_run'
             when uncut.outcome in ('error', 'timeout') then 'error'
             when ways.rank is not null then 'beyond_cut'
+            when cut_away.position is not null then 'not_kept'
             when ways.is_first then 'not_retrieved'
             else 'dropped' end as how
 from evidence_ways_all as ways
 left join query_metrics_uncut as uncut on uncut.run = ways.run and uncut.label_set = ways.label_set
                                       and uncut.stage = 'final' and uncut.query_id = ways.query_id
+left join (
+    -- where labels came after a run of which only the first results are kept: what is not among these may be below them
+    select distinct deep.run, deep.label_set, deep.query_id, run_stages.position
+    from query_metrics_uncut as deep
+    join run_stages on run_stages.run = deep.run and run_stages.stage = deep.stage
+    where deep.unknown_because is not null
+) as cut_away on cut_away.run = ways.run and cut_away.label_set = ways.label_set
+             and cut_away.query_id = ways.query_id and cut_away.position = ways.position
 where ways.was_passed_on and not ways.passed_on;
 
 create or replace view lost_evidence as

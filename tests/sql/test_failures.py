@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rankroom.add import Options
 from rankroom.errors import UsageError
+from rankroom.explain import as_text, explanation
 from rankroom.failing import failures_report
 from rankroom.rescore import rescore
 from rankroom.store import Store
@@ -285,3 +286,9 @@ def test_nothing_is_said_of_what_was_cut_away(store: Store, tmp_path: Path) -> N
         ("deep", "below_cutoff", "none in the kept part; only the first 100 of 121 results are kept"),
         ("other", "never_retrieved", "no relevant document among 1 results"),
     ]
+    assert ask(store, "select run, how from lost_evidence where k = 5 order by run") == [
+        ("deep", "not_kept"),
+        ("other", "not_retrieved"),
+    ]
+    told = as_text(explanation(store, "deep", "q"))
+    assert any("lost at final: not in the part that was kept" in line for line in told)
