@@ -115,7 +115,7 @@ def _check(note: Note) -> None:
             raise UsageError(f"{name} is not valid Unicode") from None
         if "\0" in text:
             raise UsageError(f"{name} has a NUL character in it")
-        if len(text) > longest:
+        if longest is not None and len(text) > longest:
             raise UsageError(f"{name} may have {longest:,} characters, and has {len(text):,}")
     if not note.who.strip():
         raise UsageError("a note needs a name: say --who")
@@ -132,21 +132,20 @@ def _check(note: Note) -> None:
         raise UsageError("the note says nothing: give a state, a cause, a text, an owner or a dispute")
 
 
-def _texts(note: Note) -> Iterator[tuple[str, str, int]]:
-    """Every text of a note, with its name and how long it may be."""
-    for name, text in (
-        ("who", note.who),
-        ("the cause", note.cause),
-        ("the owner", note.owner),
-        ("the query", note.query_id),
-        ("the run", note.run),
-        ("the data set", note.dataset),
-        ("the document", note.doc_id),
+def _texts(note: Note) -> Iterator[tuple[str, str, int | None]]:
+    """Every text of a note, with its name and how long it may be; names from data are as long as they are."""
+    for name, text, longest in (
+        ("who", note.who, LONGEST_FIELD),
+        ("the cause", note.cause, LONGEST_FIELD),
+        ("the owner", note.owner, LONGEST_FIELD),
+        ("the text", note.text, LONGEST_NOTE),
+        ("the query", note.query_id, None),
+        ("the run", note.run, None),
+        ("the data set", note.dataset, None),
+        ("the document", note.doc_id, None),
     ):
         if text is not None:
-            yield name, text, LONGEST_FIELD
-    if note.text is not None:
-        yield "the text", note.text, LONGEST_NOTE
+            yield name, text, longest
 
 
 def _query_set(con: duckdb.DuckDBPyConnection, store: Store, note: Note) -> str:

@@ -139,6 +139,15 @@ def test_what_the_store_does_not_know_is_refused_in_one_sentence(
     assert ask(room, "select count(*) from annotations") == [(0,)]
 
 
+def test_names_that_the_store_has_may_be_as_long_as_they_are(room: Store, tmp_path: Path) -> None:
+    query, doc = "q" * 5_000, "d" * 5_000
+    add_small(room, tmp_path, {query: {doc: 1}}, {"long": {query: [doc]}}, dataset="long")
+    annotate(room, Note(query, "noor", run="long", doc_id=doc, grade=0))
+    assert ask(room, "select query_id, doc_id from notes") == [(query, doc)]
+    with pytest.raises(UsageError, match=r"^there is no query .{1,200}$"):
+        annotate(room, Note("g" * 5_000, "noor", text="t"))
+
+
 def test_a_query_that_two_data_sets_have_wants_its_data_set_named(room: Store, tmp_path: Path) -> None:
     add_small(room, tmp_path, {"q": {"a": 1}}, {"theirs": {"q": ["a"]}}, dataset="other")
     with pytest.raises(UsageError, match="query q in other, small: name one with --dataset"):
