@@ -367,7 +367,9 @@ class Adding:
     def _write(self, added: Added) -> None:
         scored = [run.run for run in self.runs if run.state != "already there"]
         self.progress("comparing with the baselines", 0, 0)
-        signals = stored_signals.prepare(self.store, self.con, added.label_set, scored)
+        signals = stored_signals.prepare(
+            self.store, self.con, added.label_set, scored, in_store=self._have_stored_partners(scored)
+        )
         self.progress("looking at the labels", 0, 0)
         suspects.prepare(self.store, self.con, added.label_set, added.collection, added.new_parts, scored)
         self.progress("writing to the store", 0, 0)
@@ -406,6 +408,15 @@ class Adding:
                     "select run from store.main.runs_to_rescore order by run"
                 ).fetchall()
             ]
+
+    def _have_stored_partners(self, runs: Sequence[str]) -> bool:
+        """Whether any of these runs declares one of the store as its baseline, or is declared by one."""
+        declared = self.con.execute(
+            "select baseline from runs where baseline is not null and list_contains($runs::varchar[], run)",
+            {"runs": list(runs)},
+        ).fetchall()
+        baselines = {baseline for (baseline,) in declared}
+        return bool(baselines & self.known.runs.keys() or self.known.baselines & {*runs})
 
     def _recheck(self, known: Known) -> None:
         """What the store got since it was looked at must not contradict what is about to be written."""

@@ -35,6 +35,8 @@ class Known:
     cutoffs: list[int]
     parts: dict[str, dict[str, str]]
     runs: dict[str, str]
+    baselines: set[str]
+    """What its runs declare as their baselines, whether or not it has them."""
     scorings: set[tuple[str, str]]
     bare_collections: dict[str, str]
     bare_collections_of_labels: dict[str, str]
@@ -61,6 +63,10 @@ class Known:
                 for kind in ("query_set", "label_set", "collection")
             },
             runs=dict(rows(f"select run, content_hash from {catalog}runs")),
+            baselines={
+                run
+                for (run,) in rows(f"select distinct baseline from {catalog}runs where baseline is not null")
+            },
             scorings=set(rows(f"select run, label_set from {catalog}scorings")),
             bare_collections=dict(
                 rows(

@@ -274,8 +274,8 @@ class Room:
         """Where the signals of two runs disagree at k: what fired first, then what is possible.
 
         Each has `id`, `status`, `sentence`, `numbers`, `queries` (the ids of those that cause it) and
-        `look_next`. `held_out` also holds the split dev against the others. Runs that cannot be compared raise
-        a UsageError.
+        `look_next`. `held_out` also holds the split dev against the others. Runs that cannot be compared
+        raise a UsageError.
         """
         from rankroom.signals.search import read_signals
 

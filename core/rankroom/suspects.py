@@ -33,8 +33,9 @@ def prepare(
 ) -> None:
     """Find what there is to find in a workspace with these new parts and these runs, just scored."""
     con.execute("set variable near_up_to = $most", {"most": NEAR_UP_TO})
-    if not store.exists():
-        new_parts = ["collection", "label_set"]  # if it was there before, writing will say that it is gone
+    if not store.exists() or _is_bare(con, collection):
+        # Nothing to get there. (If it was there before, writing will say that it is gone.)
+        new_parts = ["collection", "label_set"]
     if "collection" not in new_parts:
         with store.read() as stored:
             copy_rows(stored, con, PAIRS, {"collection": collection})
@@ -58,6 +59,16 @@ def write_parts(con: duckdb.DuckDBPyConnection, label_set: str, collection: str,
         append(con, "near_documents", "collection", [collection])
     if "label_set" in new:
         append(con, "repeated_questions", "label_set", [label_set])
+
+
+def _is_bare(con: duckdb.DuckDBPyConnection, collection: str) -> bool:
+    """Whether the collection is known to be a name without documents."""
+    return bool(
+        con.execute(
+            "select 1 from collections where collection = $collection and num_documents = 0",
+            {"collection": collection},
+        ).fetchall()
+    )
 
 
 def _num_texts(con: duckdb.DuckDBPyConnection, collection: str) -> int:

@@ -59,12 +59,15 @@ def prepare(
     label_set: str,
     scored: Sequence[str],
     later: Sequence[str] = (),
+    *,
+    in_store: bool = True,
 ) -> Prepared:
     """Look for what `write` will keep of runs that were scored in this workspace.
 
-    `later`: runs that are about to be scored as well, and are looked at then.
+    `later`: runs that are about to be scored as well, and are looked at then. Without `in_store` the store
+    has no run that these declare as their baseline, or that declares one of these.
     """
-    partners = _partners(store, con, label_set, scored, later)
+    partners = _partners(store, con, label_set, scored, later) if in_store else {}
     copied = _copy(store, con, label_set, partners)
     try:
         if pairs := _declared(con, label_set, scored, later):

@@ -96,7 +96,7 @@ def test_what_another_process_added_meanwhile_is_looked_at_within_the_transactio
     both: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = signal_worlds.build(tmp_path, "usual")
-    monkeypatch.setattr(stored, "prepare", lambda store, con, label_set, *rest: stored.Prepared(label_set))
+    monkeypatch.setattr(stored, "prepare", lambda store, con, label_set, *_, **__: stored.Prepared(label_set))
     signal_worlds.add_runs(store, tmp_path / "run", RUN)
     assert kept(store) == kept(both)
 
