@@ -28,7 +28,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
         folder / "other",
         queries=[{"query_id": "q"}],
         labels=[{"query_id": "q", "doc_id": "d", "grade": 1}],
-        runs={"elsewhere": [{"query_id": "q", "results": ["d"]}]},
+        runs={name: [{"query_id": "q", "results": ["d"]}] for name in ("elsewhere", "beside")},
         dataset='name = "other"\n',
     )
     return store
@@ -81,6 +81,8 @@ def test_where_nothing_fires_it_says_what_was_tried(signals: Run) -> None:
     assert code == 0
     assert "\nno signal fires\ntried: ndcg_up_hit_flat, rr_flat_evidence_lost" in out
     assert "dev_up_heldout_down, labels_blur" in out
+    without_costs = signals("elsewhere", "beside")[1]
+    assert "\nnot tried: quality_up_cost_up (not both runs record latency or context size)" in without_costs
 
 
 def test_runs_that_cannot_be_compared_say_why(signals: Run, store: Store) -> None:
