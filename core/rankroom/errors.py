@@ -28,6 +28,12 @@ class UsageError(RankroomError):
     exit_code = 2
 
 
+class NotComparable(UsageError):
+    """Two runs of which it cannot be said what became of one in the other."""
+
+    exit_code = 5
+
+
 class StoreUnavailable(RankroomError):
     """The store could not be had: it is missing, held by another process, damaged, or of a newer program."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from rankroom.errors import UsageError
+from rankroom.errors import NotComparable, UsageError
 from rankroom.faults import clip
 from rankroom.output import rows
 from rankroom.printable import one_line
@@ -38,7 +38,7 @@ def explanation(store: Store, run: str, query: str, k: int = 5, against: str | N
     mine = _at_k(store, run, query, k)
     base = None if against is None else _at_k(store, against, query, k)
     if base and base["label_set"] != mine["label_set"]:
-        raise UsageError(
+        raise NotComparable(
             f"run {clip(run)} has its labels from {mine['label_set']} and run {clip(str(against))} from"
             f" {base['label_set']}: they cannot be held against each other"
         )

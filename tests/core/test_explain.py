@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rankroom.annotations import Note, annotate
 from rankroom.cli import app
-from rankroom.errors import UsageError
+from rankroom.errors import NotComparable, UsageError
 from rankroom.explain import as_text, explanation
 from rankroom.failing import failures_report
 from rankroom.printable import UNFIT
 from rankroom.store import Store
-from small_stores import add_native
+from small_stores import add_native, add_small
 from typer.testing import CliRunner
 
 EVIL = "<b>x</b>\x1b[31m\u202egnp\n# title"
@@ -145,6 +146,16 @@ def test_what_is_not_there_is_said_in_one_sentence(room: Store, arguments: list[
     assert isinstance(done.exception, UsageError)
     assert sentence in str(done.exception)
     assert "\n" not in str(done.exception)
+
+
+def test_a_run_under_other_labels_cannot_be_held_against(room: Store, tmp_path: Path) -> None:
+    store = Store(tmp_path / "s.duckdb")
+    store.path.write_bytes(room.path.read_bytes())
+    add_small(store, tmp_path, {"lost": {"a": 1}}, {"elsewhere": {"lost": ["a"]}}, dataset="other")
+    called = ["explain", "new", "lost", "--against", "elsewhere", "--store", str(store.path)]
+    done = CliRunner().invoke(app, called)
+    assert isinstance(done.exception, NotComparable)
+    assert done.exception.exit_code == 5
 
 
 def test_an_explanation_has_all_that_happened(room: Store) -> None:
