@@ -179,7 +179,9 @@ QUERY_SETS = """
     where ($name is null or query_sets.name = $name)
       and (exists (from queries where queries.query_set = query_sets.query_set and queries.query_id = $query)
            or exists (from label_sets join labels using (label_set)
-                      where label_sets.query_set = query_sets.query_set and labels.query_id = $query))
+                      where label_sets.query_set = query_sets.query_set and labels.query_id = $query)
+           or exists (from runs join run_queries using (run)
+                      where runs.query_set = query_sets.query_set and run_queries.query_id = $query))
     group by query_sets.name
 """
 

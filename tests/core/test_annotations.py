@@ -148,6 +148,16 @@ def test_names_that_the_store_has_may_be_as_long_as_they_are(room: Store, tmp_pa
         annotate(room, Note("g" * 5_000, "noor", text="t"))
 
 
+def test_a_query_that_only_a_run_has_can_be_noted_too(room: Store, tmp_path: Path) -> None:
+    add_small(room, tmp_path, {"q": {"a": 1}}, {"more": {"q": ["a"], "extra": ["x"]}}, dataset="other")
+    annotate(room, Note("extra", "noor", run="more", text="t"))
+    annotate(room, Note("extra", "noor", state="in_work"))
+    assert ask(room, "select query_set_name, run, state from notes order by all") == [
+        ("other", "more", "open"),
+        ("other", None, "in_work"),
+    ]
+
+
 def test_a_query_that_two_data_sets_have_wants_its_data_set_named(room: Store, tmp_path: Path) -> None:
     add_small(room, tmp_path, {"q": {"a": 1}}, {"theirs": {"q": ["a"]}}, dataset="other")
     with pytest.raises(UsageError, match="query q in other, small: name one with --dataset"):
