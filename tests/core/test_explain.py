@@ -152,8 +152,8 @@ def test_a_run_under_other_labels_cannot_be_held_against(room: Store, tmp_path: 
     store = Store(tmp_path / "s.duckdb")
     store.path.write_bytes(room.path.read_bytes())
     add_small(store, tmp_path, {"lost": {"a": 1}}, {"elsewhere": {"lost": ["a"]}}, dataset="other")
-    called = ["explain", "new", "lost", "--against", "elsewhere", "--store", str(store.path)]
-    done = CliRunner().invoke(app, called)
+    arguments = ["explain", "new", "lost", "--against", "elsewhere", "--store", str(store.path)]
+    done = CliRunner().invoke(app, arguments)
     assert isinstance(done.exception, NotComparable)
     assert done.exception.exit_code == 5
 
