@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import duckdb
 import pytest
-from rankroom import demo
+from rankroom import demo, turnstile
 from rankroom.store import Store
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_turns() -> Iterator[None]:
+    """Between two writes readers have a turn, and tests that write and read in one process only wait for it.
+
+    Processes that tests start have it in its length, and so do the tests of the turnstile.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(turnstile, "READERS_TURN", 0.005)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,13 @@ import pytest
 from rankroom import turnstile
 from rankroom.turnstile import GateShut, Turnstile
 
+READERS_TURN = 0.1
 BUSY = 'IO Error: Could not set lock on file "x": Conflicting lock is held in /bin/duckdb (PID 7).'
+
+
+@pytest.fixture(autouse=True)
+def whole_turns(monkeypatch):
+    monkeypatch.setattr(turnstile, "READERS_TURN", READERS_TURN)
 
 
 @pytest.fixture
