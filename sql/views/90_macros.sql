@@ -62,6 +62,8 @@ left join scored as b on b.run = l.base_run and b.label_set = l.labels_of_base a
 left join scored as c on c.run = l.cand_run and c.label_set = l.labels and c.stage = l.at_stage;
 
 -- One row per query and metric that both runs have under one label set; or the baseline under labels of its own.
+-- (What is asked for stands in the conditions as it is, not by a join with what was looked up: so only the rows of the two
+-- runs are read.)
 create or replace macro query_deltas(base, cand, at_k, label_set := null, stage := 'final', base_labels := null) as table
 with asked as (
     from compared_runs(base, cand, at_k, label_set := label_set, stage := stage, base_labels := base_labels)
@@ -78,12 +80,11 @@ with asked as (
                {'metric': 'ndcg', 'baseline': b.ndcg, 'candidate': c.ndcg},
                {'metric': 'ndcg_exp', 'baseline': b.ndcg_exp, 'candidate': c.ndcg_exp}
            ], recursive := true)
-    from asked
-    join query_metrics as b on b.run = asked.base_run and b.label_set = asked.labels_of_base and b.k = asked.cutoff
-                           and b.stage = asked.at_stage
-    join query_metrics as c on c.run = asked.cand_run and c.label_set = asked.labels and c.k = asked.cutoff
-                           and c.stage = asked.at_stage and c.query_id = b.query_id
-    where b.num_relevant > 0 and c.num_relevant > 0
+    from query_metrics as b
+    join query_metrics as c on c.query_id = b.query_id
+    where b.run = base and b.label_set = (select asked.labels_of_base from asked) and b.k = at_k and b.stage = stage
+      and c.run = cand and c.label_set = (select asked.labels from asked) and c.k = at_k and c.stage = stage
+      and b.num_relevant > 0 and c.num_relevant > 0
 )
 select both_runs.query_id, both_runs.metric, both_runs.baseline, both_runs.candidate,
        both_runs.candidate - both_runs.baseline as difference
@@ -109,30 +110,32 @@ with asked as (
 ), gains as (
     select l.query_id, l.doc_id, l.grade, l.grade >= s.relevant_from as relevant,
            row_number() over (partition by l.query_id order by l.grade desc) as ideal_rank
-    from asked
-    join labels as l on l.label_set = asked.labels
+    from labels as l
     join label_sets as s on s.label_set = l.label_set
     left join queries as q on q.query_set = s.query_set and q.query_id = l.query_id
     left join documents as d on d.collection = s.collection and d.doc_id = l.doc_id
-    where l.grade > 0 and (d.groups is null or q.groups is null or list_has_any(d.groups, q.groups))
+    where l.label_set = (select asked.labels from asked)
+      and l.grade > 0 and (d.groups is null or q.groups is null or list_has_any(d.groups, q.groups))
+), ranks as (
+    select r.run, r.query_id, r.doc_id, r.rank
+    from labelled_ranks as r
+    where r.run in (base, cand) and r.label_set = (select asked.labels from asked) and r.stage = stage
 ), ideals as (
-    select g.query_id, sum(g.grade / log2(g.ideal_rank + 1)) filter (g.ideal_rank <= asked.cutoff) as dcg
-    from gains as g cross join asked group by g.query_id
+    select g.query_id, sum(g.grade / log2(g.ideal_rank + 1)) filter (g.ideal_rank <= at_k) as dcg
+    from gains as g group by g.query_id
 ), placed as (
     select g.query_id, g.doc_id, g.grade, g.relevant, br.rank as baseline_rank, cr.rank as candidate_rank,
-           coalesce(br.rank <= asked.cutoff, false) as was_in, coalesce(cr.rank <= asked.cutoff, false) as is_in,
+           coalesce(br.rank <= at_k, false) as was_in, coalesce(cr.rank <= at_k, false) as is_in,
            bm.hit = 1 as baseline_hit,
            g.grade / i.dcg * (case when is_in then 1 / log2(cr.rank + 1) else 0 end
                               - case when was_in then 1 / log2(br.rank + 1) else 0 end) as ndcg_share
-    from asked
-    join query_metrics as bm on bm.run = asked.base_run and bm.label_set = asked.labels and bm.k = asked.cutoff
-                            and bm.stage = asked.at_stage and bm.num_relevant > 0
+    from query_metrics as bm
     join gains as g on g.query_id = bm.query_id
     join ideals as i on i.query_id = g.query_id
-    left join labelled_ranks as br on br.run = asked.base_run and br.label_set = asked.labels and br.stage = asked.at_stage
-                                  and br.query_id = g.query_id and br.doc_id = g.doc_id
-    left join labelled_ranks as cr on cr.run = asked.cand_run and cr.label_set = asked.labels and cr.stage = asked.at_stage
-                                  and cr.query_id = g.query_id and cr.doc_id = g.doc_id
+    left join ranks as br on br.run = base and br.query_id = g.query_id and br.doc_id = g.doc_id
+    left join ranks as cr on cr.run = cand and cr.query_id = g.query_id and cr.doc_id = g.doc_id
+    where bm.run = base and bm.label_set = (select asked.labels from asked) and bm.k = at_k and bm.stage = stage
+      and bm.num_relevant > 0
 )
 select p.query_id, p.doc_id, p.grade, p.relevant, p.baseline_rank, p.candidate_rank,
        case when p.is_in and not p.was_in then 'entered'
