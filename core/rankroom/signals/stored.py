@@ -85,8 +85,10 @@ def write(
     label_set = prepared.label_set
     con.execute(
         "delete from store.main.signal_findings where label_set = $label_set"
-        " and (list_contains($runs::varchar[], run) or list_contains($runs::varchar[], baseline))",
-        {"label_set": label_set, "runs": list(scored)},
+        " and (list_contains($runs::varchar[], run) or list_contains($runs::varchar[], baseline))"
+        # those with a run that comes later stay until then: it may never come
+        " and not (list_contains($later::varchar[], run) or list_contains($later::varchar[], baseline))",
+        {"label_set": label_set, "runs": list(scored), "later": list(later)},
     )
     with _in_store(con):
         pairs = _declared(con, label_set, scored, later)

@@ -12,7 +12,7 @@ import pytest
 import rankroom
 import signal_worlds
 from rankroom.remove import remove_runs
-from rankroom.rescore import rescore
+from rankroom.rescore import rescore, score_stored_run
 from rankroom.signals import stored
 from rankroom.signals.search import find_signals
 from rankroom.store import Store
@@ -113,6 +113,22 @@ def test_scoring_again_does_not_double_them(changed: Store) -> None:
     rescore(changed)
     assert kept(changed) == before
     rescore(changed, ["usual"])
+    assert kept(changed) == before
+
+
+def test_scoring_that_stops_half_way_loses_none(changed: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, scored = kept(changed), []
+
+    def stops(store: Store, con: Any, run: str, *others: Any) -> None:
+        if scored:
+            raise KeyboardInterrupt
+        scored.append(run)
+        score_stored_run(store, con, run, *others)
+
+    monkeypatch.setattr("rankroom.rescore.score_stored_run", stops)
+    with pytest.raises(KeyboardInterrupt):
+        rescore(changed)
+    assert len(scored) == 1
     assert kept(changed) == before
 
 
