@@ -190,7 +190,13 @@ def _add_run(adding: Adding, run: str, file: Path, labels: str) -> None:
         "create or replace temp view ranked_input as"
         f" select 'final' as stage, query_id, doc_id, key, score{rank} from trec_run"
     )
-    scoring.count_results(con, run)
+    if read.first_rank is None:
+        scoring.count_results(con, run)
+    else:
+        con.execute(
+            "insert into ranking_lengths select $run, 'final', query_id, num_returned from ranking_starts",
+            {"run": run},
+        )
     con.execute("insert into run_stages values ($run, 'final', 1, null)", {"run": run})
     con.execute(
         "insert into run_queries by name"

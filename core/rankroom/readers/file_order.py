@@ -31,40 +31,58 @@ def mend_ranks(
 
     None, and no change, if the file has another order. Where it has this one, only tied results may need
     another rank than the file gives them: they go by document id descending. `scored` says whether there are
-    scores at all. The table's rows are those of the file, in its order.
+    scores at all. The table's rows are those of the file, in its order. Makes the temp table
+    `ranking_starts(query_id, first_row, num_returned)`.
     """
     starts = _starts(con, table)
-    ranks = column(con, f"select rank from {table}")
-    if starts is None or ranks[0] not in (0, 1):
+    ((first_rank,),) = con.execute(f"select rank from {table} where rowid = 0").fetchall()
+    if starts is None or first_rank not in (0, 1):
         return None
-    goes_on = np.ones(len(ranks) - 1, bool)  # whether the next row has a result of the same query
-    goes_on[starts[1:] - 1] = False
-    if not ((np.diff(ranks) == 1) == goes_on).all() or not (ranks[starts] == ranks[0]).all():
+    tied = _look_through(con, table, starts, first_rank, scored)
+    if tied is None or len(tied) > MOST_TIED:
         return None
-    tied = np.zeros(0, np.int64)
-    if scored:
-        scores = column(con, f"select score from {table}")
-        if ((scores[1:] > scores[:-1]) & goes_on).any():
-            return None
-        if not by_rank:
-            tied = np.flatnonzero((scores[1:] == scores[:-1]) & goes_on)
-    if len(tied) > MOST_TIED:
-        return None
-    return FileOrder(int(ranks[0]), _mend_ties(con, table, starts, tied))
+    return FileOrder(int(first_rank), _mend_ties(con, table, starts, tied[:0] if by_rank else tied))
 
 
 def _starts(con: duckdb.DuckDBPyConnection, table: str) -> np.ndarray | None:
     """The rows in which rankings begin; None if the results of some query do not stand together."""
-    starts, together = (
-        np.ma.getdata(values)
-        for values in con.execute(
-            f"select min(rowid) as first, max(rowid) - min(rowid) + 1 = count(*) as together from {table}"
-            " group by query_id"
-        )
-        .fetchnumpy()
-        .values()
+    con.execute(
+        f"""
+        create or replace temp table ranking_starts as
+        select query_id, min(rowid) as first_row, count(*) as num_returned,
+               max(rowid) - min(rowid) + 1 = count(*) as together
+        from {table} group by query_id
+        """
     )
-    return np.sort(starts) if together.all() else None
+    if con.execute("select 1 from ranking_starts where not together limit 1").fetchall():
+        return None
+    return np.sort(column(con, "select first_row from ranking_starts"))
+
+
+def _look_through(
+    con: duckdb.DuckDBPyConnection, table: str, starts: np.ndarray, first_rank: float, scored: bool
+) -> np.ndarray | None:
+    """The rows whose next is tied with them; None if ranks leave one out, or scores rise, in any ranking.
+
+    Batch by batch, so that what is looked at stays in the processor's cache.
+    """
+    at, rank_before, score_before = 0, first_rank - 1, 0.0
+    tied = [np.zeros(0, np.int64)]
+    for batch in con.sql(
+        f"select rank, {'score' if scored else '0::double as score'} from {table}"
+    ).to_arrow_reader():
+        ranks, scores = (np.from_dlpack(values) for values in batch.columns)
+        begins = np.zeros(len(ranks), bool)
+        begins[starts[np.searchsorted(starts, at) : np.searchsorted(starts, at + len(ranks))] - at] = True
+        in_step = np.diff(ranks, prepend=rank_before) == 1
+        in_step[begins] = ranks[begins] == first_rank
+        rises = np.diff(scores, prepend=score_before)
+        if not in_step.all() or ((rises > 0) & ~begins).any():
+            return None
+        if scored:
+            tied.append(np.flatnonzero((rises == 0) & ~begins) + at - 1)
+        at, rank_before, score_before = at + len(ranks), ranks[-1], scores[-1]
+    return np.concatenate(tied)
 
 
 def _mend_ties(con: duckdb.DuckDBPyConnection, table: str, starts: np.ndarray, tied: np.ndarray) -> Order:
