@@ -13,7 +13,7 @@ from typing import Literal, Self
 
 import duckdb
 
-from rankroom import identity, scoring, suspects
+from rankroom import empty_store, identity, scoring, suspects
 from rankroom.errors import Refused, UsageError
 from rankroom.faults import Fault, Report
 from rankroom.known import Kind, Known, Part, RunState, changed_content, name_of, run_name_taken
@@ -130,6 +130,8 @@ class Adding:
         self.options = options
         self.progress = progress or (lambda doing, at, of: None)
         self.report = Report()
+        if not store.exists() and not options.dry_run:
+            empty_store.begin()
         self.con = open_workspace()
         self.doubts_kept = 0
         self.parts: dict[str, Part] = {}

@@ -137,10 +137,13 @@ def create_views(con: duckdb.DuckDBPyConnection, only: Collection[str] | None = 
     con.execute("commit")
 
 
-def fingerprint(sql: Path) -> str:
-    """A hash of everything that is renewed without a migration: the views' text and the dictionary."""
+def fingerprint(sql: Path, *, schema: bool = False) -> str:
+    """A hash of everything that is renewed without a migration: the views' text and the dictionary.
+
+    With `schema`, of the migrations too.
+    """
     digest = hashlib.sha256()
-    for path in [*_views(sql), sql / "dictionary.toml"]:
+    for path in [*(_migrations(sql).values() if schema else ()), *_views(sql), sql / "dictionary.toml"]:
         if path.exists():
             digest.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()

@@ -13,13 +13,10 @@ from pathlib import Path
 
 import duckdb
 
-from rankroom import migrations
+from rankroom import empty_store, migrations
 from rankroom.errors import StoreUnavailable
 from rankroom.turnstile import GateShut, Turnstile, is_busy
 from rankroom.workspace import open_workspace
-
-STORAGE_VERSION = "v1.5.0"
-"""The oldest DuckDB whose clients open a store."""
 
 CATALOG = "store"
 READ_WAIT = 10.0
@@ -167,8 +164,9 @@ class Store:
             con.execute(f"attach {_text(self._file)} as {CATALOG}")
             return self._file
         try:
-            con.execute(f"attach {_text(self._draft)} as {CATALOG} (storage_version '{STORAGE_VERSION}')")
-        except duckdb.Error:
+            self._draft.write_bytes(empty_store.empty_store())
+            con.execute(f"attach {_text(self._draft)} as {CATALOG}")
+        except (duckdb.Error, OSError):
             self._discard_draft()
             raise
         return self._draft
