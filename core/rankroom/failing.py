@@ -59,7 +59,7 @@ def failures_report(
             join label_sets as l on l.label_set = f.label_set
             left join queries as q on q.query_set = l.query_set and q.query_id = f.query_id
             where f.run = $run and f.k = $k and ($all or list_contains($classes::varchar[], f.class))
-            order by f.class, f.query_id
+            order by count(*) over (partition by f.class) desc, f.class, f.query_id
             """,
             at_k | {"all": not classes, "classes": list(classes)},
         )
@@ -71,6 +71,7 @@ def failures_report(
         "k": k,
         "label_set": label_set,
         "by": by,
+        "classes": list(classes),
         "num_queries": num_queries,
         "counts": counts,
         "failures": listed,

@@ -40,6 +40,9 @@ LONGEST_VALUE = 1_000
 NARROWEST = 10
 """Columns of text are folded into no less; on a terminal too narrow for that, a table is no longer one."""
 
+SPARED = ("p", "detectable", "tied", "lost", "won", "p (Holm)")
+"""Of two runs, these columns are left out where there is no room for them, the first of them first."""
+
 MEANS = ("ndcg", "hit", "recall", "precision", "rr", "ap", "complete", "f1", "ndcg_exp", "judged")
 UNCUT = ("rr", "ap", "ndcg", "r_precision")
 CEILINGS = ("precision", "recall", "complete", "f1", "ap")
@@ -304,7 +307,7 @@ def show_comparison(comparison: Comparison) -> None:
     ):
         if rows:
             out.print()
-            show_table(rows)
+            show_table(rows, spare=SPARED)
     if not comparison.metrics and comparison.common:
         say("--common compares them on what they share")
 
@@ -315,7 +318,8 @@ def show_comparison(comparison: Comparison) -> None:
 def show_failures(report: dict[str, Any]) -> None:
     """How many queries fail for which cause, and each of them with the fact that shows it."""
     failing, k = report["failures"], report["k"]
-    many = f"{_count(len(failing), 'query', 'queries')} of {report['num_queries']:,}"
+    picked = " with this first cause" if report["classes"] else ""
+    many = f"{len(failing):,} of {_count(report['num_queries'], 'query', 'queries')} fail{picked}"
     _print(out, f"{report['run']} at k = {k}, labels {report['label_set']}: {many}", style="bold")
     if not failing and not report["counts"]:
         return
@@ -349,8 +353,17 @@ def say_lines(text: Iterable[str]) -> None:
 # Tables
 
 
-def show_table(rows: Sequence[Mapping[str, Any]], only: Sequence[str] = (), *, raw: bool = False) -> None:
-    """Rows as a table, numbers to the right; metrics with three decimals or, if `raw`, values as they are."""
+def show_table(
+    rows: Sequence[Mapping[str, Any]],
+    only: Sequence[str] = (),
+    *,
+    raw: bool = False,
+    spare: Sequence[str] = (),
+) -> None:
+    """Rows as a table, numbers to the right; metrics with three decimals or, if `raw`, values as they are.
+
+    Columns of `spare` are left out, the first of them first, until every row has room on one line.
+    """
     if not rows:
         say("no rows")
         return
@@ -360,6 +373,10 @@ def show_table(rows: Sequence[Mapping[str, Any]], only: Sequence[str] = (), *, r
     heads = [one_line(name) for name in names]
     cells = [[cell(row[name]) for name in names] for row in shown]
     widths = [max(map(cell_len, column)) for column in zip(heads, *cells, strict=True)]
+    if left_out := _to_leave_out(dict(zip(names, widths, strict=True)), spare):
+        show_table(rows, [name for name in names if name not in left_out], raw=raw)
+        say(f"no room here for {', '.join(left_out)}: a wider window, a pipe and --json have them")
+        return
     to_the_right = [_is_numeric([row[name] for row in shown]) for name in names]
     least = [
         width if right else min(width, NARROWEST) for width, right in zip(widths, to_the_right, strict=True)
@@ -373,6 +390,17 @@ def show_table(rows: Sequence[Mapping[str, Any]], only: Sequence[str] = (), *, r
         _pile(heads, cells)
     if (rest := len(rows) - len(shown)) > 0:
         _print(err, f"... and {_count(rest, 'more row')}: a pipe gets them all, and so does --json")
+
+
+def _to_leave_out(widths: Mapping[str, int], spare: Sequence[str]) -> list[str]:
+    """As many of the columns to spare as make room for the others; none where not even all would."""
+    over = sum(widths.values()) + 2 * (len(widths) - 1) - out.width
+    left_out = []
+    for name in spare:
+        if over > 0 and name in widths:
+            left_out.append(name)
+            over -= widths[name] + 2
+    return left_out if over <= 0 else []
 
 
 def _align(

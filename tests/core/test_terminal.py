@@ -154,6 +154,28 @@ def test_a_fault_with_a_hostile_file_name_stays_on_its_line() -> None:
     assert said.splitlines()[0] == r"a\n\x1b[2J.txt: expected [red]x[/red]"
 
 
+# Tables
+
+
+def test_columns_to_spare_are_left_out_where_there_is_no_room(screen: Terminal) -> None:
+    rows = [{"metric": "NDCG@5", "p": 0.031, "won": 61, "verdict": "better"}]
+    heads = []
+    for width in (40, 24, 17, 10):
+        screen.width(width)
+        screen.out.truncate(screen.out.seek(0))
+        terminal.show_table(rows, spare=("p", "won"))
+        heads.append(screen.lines()[0].split())
+    everything = ["metric", "p", "won", "verdict"]
+    assert heads[:3] == [everything, ["metric", "won", "verdict"], ["metric", "verdict"]]
+    assert heads[3][0] == "metric"  # nothing to spare would help: then it is folded as other tables are
+
+
+def test_what_was_left_out_is_named(screen: Terminal) -> None:
+    screen.width(24)
+    terminal.show_table([{"metric": "NDCG@5", "p": 0.031, "won": 61, "verdict": "better"}], spare=("p", "won"))
+    assert "no room here for p:" in " ".join(screen.lines())
+
+
 # What an add did
 
 

@@ -169,6 +169,12 @@ def test_what_else_applies_and_the_fact_that_shows_it(
     assert fact in found["fact"]
 
 
+def test_the_most_frequent_cause_comes_first(room: Store) -> None:
+    classes = [row["class"] for row in failures_report(room, "staged")["failures"]]
+    assert [classes.count(one) for one in classes] == sorted(map(classes.count, classes), reverse=True)
+    assert len(set(classes)) > 2
+
+
 def test_only_what_can_be_a_cause_can_be_asked_for(room: Store) -> None:
     listed = failures_report(room, "staged", classes=["lost_at_fused"])["failures"]
     assert [row["query_id"] for row in listed] == ["beyond_the_cut_of_fused", "lost_at_fused"]
