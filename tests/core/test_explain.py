@@ -116,12 +116,12 @@ def test_a_cutoff_that_the_store_does_not_hold_is_computed(room: Store) -> None:
 
 def test_failures_as_text_begin_with_the_counts(room: Store) -> None:
     text = called("failures", "new", "-k", "3", "--by", "category", room=room)
-    assert text.startswith("new at k = 3, labels native@1: 2 queries of 4\n")
+    assert text.startswith("new at k = 3, labels native@1: 2 of 4 queries fail\n")
     assert re.search(r"how_to +lost_at_reranked +1 +0 +1\n", text)
     assert re.search(r"how_to +leak +0 +1 +1\n", text)
     assert text.index("first cause") < text.index("evil      error")
     assert not re.search(f"[{UNFIT}]", text)
-    assert "new at k = 3, labels native@1: 0 queries of 4" in called(
+    assert "new at k = 3, labels native@1: 0 of 4 queries fail with this first cause" in called(
         "failures", "new", "-k", "3", "--class", "leak", room=room
     )
 

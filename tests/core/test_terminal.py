@@ -172,7 +172,9 @@ def test_columns_to_spare_are_left_out_where_there_is_no_room(screen: Terminal) 
 
 def test_what_was_left_out_is_named(screen: Terminal) -> None:
     screen.width(24)
-    terminal.show_table([{"metric": "NDCG@5", "p": 0.031, "won": 61, "verdict": "better"}], spare=("p", "won"))
+    terminal.show_table(
+        [{"metric": "NDCG@5", "p": 0.031, "won": 61, "verdict": "better"}], spare=("p", "won")
+    )
     assert "no room here for p:" in " ".join(screen.lines())
 
 
