@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 import pytest
 from rankroom.add import Added, Options, add_folder
 from rankroom.resources import folder
-from rankroom.signals.search import find_signals
+from rankroom.signals.search import read_signals
 from rankroom.store import Store
 from small_stores import ask
 from streamlit.testing.v1 import AppTest
@@ -183,7 +183,7 @@ def test_signals_are_as_the_readme_says(
 ) -> None:
     store, _ = sample
     with store.read() as con:
-        found = {one.id: one for one in find_signals(con, baseline, run, int(k or 5))}
+        found = {one.id: one for one in read_signals(con, baseline, run, int(k or 5)).findings}
     assert (found[rule].status, found[rule].sentence) == ("fired", " ".join(sentence.split()))
 
 

@@ -670,7 +670,8 @@ def note(
         print_json(vars(said) | vars(written))
     else:
         about = f"{query} in {run}" if run else query
-        say(f"noted about {about} of {written.query_set}, by {said.who}")
+        about = f"the label of {dispute} for {about}" if dispute else about
+        say(f"noted about {about}, queries {written.query_set}, by {said.who}")
 
 
 @app.command()

@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 
+from rankroom.counted import count, queries
 from rankroom.errors import UsageError
 from rankroom.output import rows
 from rankroom.resources import sql
@@ -262,16 +263,3 @@ def _same_ids(base: dict[str, Any], cand: dict[str, Any]) -> bool:
         base[field] is None or cand[field] is None or base[field] == cand[field]
         for field in ("unit", "id_scheme")
     )
-
-
-# Words
-
-
-def count(num: int, one: str) -> str:
-    """A number with its noun."""
-    return f"{num:,} {one if num == 1 else one + 's'}"
-
-
-def queries(num: int) -> str:
-    """A number of queries."""
-    return f"{num:,} {'query' if num == 1 else 'queries'}"

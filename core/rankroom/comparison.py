@@ -23,6 +23,7 @@ from rankroom.paired import (
 )
 from rankroom.resources import sql
 from rankroom.scoring import check_cutoffs
+from rankroom.slicing import check_dimensions, check_number
 from rankroom.thresholds import Thresholds, read_thresholds
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 METRICS = ("ndcg", "hit", "recall", "precision", "rr", "ap", "complete", "f1", "ndcg_exp")
 """The family: these metrics are tested, and corrected, together."""
-
-MOST_DIMENSIONS = 3
 
 
 @dataclass(frozen=True)
@@ -158,8 +157,7 @@ def compare(
     that has the scores at k, where the store has none (`compare_stored` makes one).
     """
     check_cutoffs([k])
-    if len(by) > MOST_DIMENSIONS:
-        raise UsageError(f"--by takes at most {MOST_DIMENSIONS} dimensions, and {len(by)} are given")
+    check_number(by)
     if unknown := [name for name in slice_metrics if name not in METRICS]:
         raise UsageError(f"there is no metric {unknown[0]} to compare: there are {', '.join(METRICS)}")
     thresholds = thresholds or read_thresholds()
@@ -180,7 +178,7 @@ def compare(
     do = found.label_set is not None and (found.like_with_like or bool(chosen))
     if do:
         _check_cutoff(scored, k)
-        _check_dimensions(scored, by, found.label_set)
+        check_dimensions(scored, str(found.label_set), by)
     metrics, slices = (
         _statistics(scored, at | {"queries": chosen}, by, slice_metrics, thresholds) if do else ([], [])
     )
@@ -274,22 +272,6 @@ def _slices(
         if here := [place[query] for query in members if query in place]:
             groups.append((dict(zip(by, values, strict=False)), here))
     return groups
-
-
-def _check_dimensions(con: duckdb.DuckDBPyConnection, by: Sequence[str], label_set: str | None) -> None:
-    """Refuse dimensions that the queries of this label set do not have, instead of an empty table."""
-    known = [
-        name
-        for (name,) in con.execute(
-            "select distinct dimension from query_slices join label_sets using (query_set)"
-            " where label_set = $label_set order by dimension",
-            {"label_set": label_set},
-        ).fetchall()
-    ]
-    for dimension in by:
-        if dimension not in known:
-            there = f"they have {', '.join(known)}" if known else "they say nothing but their ids"
-            raise UsageError(f"the queries of {label_set} cannot be sliced by {dimension}: {there}")
 
 
 def _compare_slices(

@@ -87,7 +87,7 @@ def _numbers(one: MetricComparison) -> Row:
     return {
         "baseline": one.baseline,
         "candidate": one.candidate,
-        "difference": signed(one.difference),
+        "change": signed(one.difference),
         "95 % interval": interval(one),
         "p": _p(one.p),
         "p (Holm)": _p(one.p_holm),

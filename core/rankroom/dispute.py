@@ -20,7 +20,7 @@ from rankroom.faults import clip
 from rankroom.output import rows
 from rankroom.resources import sql
 from rankroom.store import Store
-from rankroom.tables import copy_rows
+from rankroom.tables import copy_rows, named_in
 from rankroom.workspace import open_workspace
 
 STAND_IN = "every run"
@@ -58,18 +58,12 @@ def dispute_effect(
     asked |= {"all_runs": not runs, "runs": list(runs)}
     with store.read() as stored, closing(open_workspace()) as con:
         _check(stored, store, asked, k)
-        for table, statement in COPIES.items():
-            copy_rows(stored, con, {table: statement}, _named_in(statement, asked))
+        copy_rows(stored, con, COPIES, asked)
         _score(con, label_set, k)
         rescored = con.sql(sql("dispute/rescored.sql"), params={"query": query}).to_arrow_table()
         stored.register("rescored", rescored)
-        found = rows(stored, effect := sql("dispute/effect.sql"), _named_in(effect, asked | {"k": k}))
+        found = rows(stored, effect := sql("dispute/effect.sql"), named_in(effect, asked | {"k": k}))
     return [Effect(**row) for row in found]
-
-
-def _named_in(statement: str, values: dict[str, Any]) -> dict[str, Any]:
-    """The parameters that a statement has: DuckDB takes no others."""
-    return {name: value for name, value in values.items() if f"${name}" in statement}
 
 
 def _check(con: duckdb.DuckDBPyConnection, store: Store, asked: dict[str, Any], k: int) -> None:

@@ -10,7 +10,8 @@ import duckdb
 from rankroom.errors import UsageError
 from rankroom.faults import clip
 from rankroom.output import rows
-from rankroom.show import check_dimensions, scores_at
+from rankroom.show import scores_at
+from rankroom.slicing import check_dimensions
 from rankroom.store import Store
 
 CLASSES = (

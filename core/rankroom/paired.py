@@ -102,7 +102,7 @@ def compare_metrics(
     order = _order(query_ids)
     base = np.asarray(baseline, dtype=np.float64).reshape(len(order), len(metrics))[order]
     cand = np.asarray(candidate, dtype=np.float64).reshape(len(order), len(metrics))[order]
-    differences = _differences(base, cand)
+    differences = subtract(base, cand)
     p = p_values(differences, metrics, len(metrics))
     return _compared(metrics, k, [base], [cand], [differences], [p], thresholds or Thresholds())
 
@@ -118,7 +118,7 @@ def compare_samples(
         order = _order(sample.query_ids)
         bases.append(np.asarray(sample.baseline, dtype=np.float64)[order, None])
         cands.append(np.asarray(sample.candidate, dtype=np.float64)[order, None])
-        differences.append(_differences(bases[-1], cands[-1]))
+        differences.append(subtract(bases[-1], cands[-1]))
         p.append(p_values(differences[-1], [sample.metric], len(samples)))
     metrics = [sample.metric for sample in samples]
     return _compared(metrics, k, bases, cands, differences, p, thresholds or Thresholds())
@@ -333,7 +333,7 @@ def _order(query_ids: Sequence[str]) -> Any:
     return np.array(sorted(range(len(query_ids)), key=query_ids.__getitem__), dtype=np.intp)
 
 
-def _differences(base: Floats, cand: Floats) -> Floats:
+def subtract(base: Floats, cand: Floats) -> Floats:
     """Candidate minus baseline, where what only floating point moved apart has not changed."""
     import numpy as np
 

@@ -149,15 +149,13 @@ def _deep_enough(con: duckdb.DuckDBPyConnection, k: int) -> None:
     ).fetchall()
     if cut:
         run, depth = cut[0]
-        raise UsageError(
-            f"of run {run} only the first {depth} results a query are kept: k = {k} is beyond them"
-        )
+        raise scoring.beyond_kept(run, depth, k)
 
 
 LABEL_COPIES = {
     "label_sets": "from label_sets where label_set = $label_set",
     "labels": "select * replace (null as rationale) from labels where label_set = $label_set",
-    "query_sets": "from query_sets where $label_set is not null",
+    "query_sets": "from query_sets",
     "queries": "from queries where query_set ="
     " (select query_set from label_sets where label_set = $label_set)",
     "near_documents": "from near_documents where collection ="

@@ -38,6 +38,11 @@ def check_cutoffs(cutoffs: Iterable[int]) -> None:
             raise UsageError(f"k must be at most {LARGEST_CUTOFF:,}, and is {k}")
 
 
+def beyond_kept(run: str, depth: int, k: int) -> UsageError:
+    """What to raise for a cutoff at which a run, of which only the first results were kept, has no scores."""
+    return UsageError(f"of run {run} only the first {depth} results a query are kept: k = {k} is beyond them")
+
+
 def keep_rankings(
     con: duckdb.DuckDBPyConnection, run: str, keep: int | None, *, known_ranks: bool = False
 ) -> None:

@@ -11,11 +11,10 @@ import duckdb
 from rankroom.errors import UsageError
 from rankroom.output import rows
 from rankroom.rescore import load_labels, score_stored_run
-from rankroom.scoring import check_cutoffs
+from rankroom.scoring import beyond_kept, check_cutoffs
+from rankroom.slicing import check_dimensions, check_number
 from rankroom.store import Store
 from rankroom.workspace import open_workspace
-
-MOST_DIMENSIONS = 3
 
 
 def run_report(store: Store, run: str, k: int = 5, by: Sequence[str] = ()) -> dict[str, Any]:
@@ -23,8 +22,7 @@ def run_report(store: Store, run: str, k: int = 5, by: Sequence[str] = ()) -> di
 
     A k that the store does not hold is computed for the occasion.
     """
-    if len(by) > MOST_DIMENSIONS:
-        raise UsageError(f"--by takes at most {MOST_DIMENSIONS} dimensions, and {len(by)} are given")
+    check_number(by)
     with scores_at(store, run, k) as con:
         at_k: dict[str, Any] = {"run": run, "k": k}
         (summary,) = rows(con, "from run_summary where run = $run and k = $k and split = 'all'", at_k)
@@ -83,26 +81,8 @@ def scores_at(store: Store, run: str, k: int) -> Iterator[duckdb.DuckDBPyConnect
             {"run": run},
         ).fetchall()
     if depth is not None and depth < k:
-        raise UsageError(
-            f"of run {run} only the first {depth} results a query are kept: k = {k} is beyond them"
-        )
+        raise beyond_kept(run, depth, k)
     with closing(open_workspace(views=True)) as con:
         load_labels(store, con, label_set, [k])
         score_stored_run(store, con, run, label_set)
         yield con
-
-
-def check_dimensions(con: duckdb.DuckDBPyConnection, label_set: str, by: Sequence[str]) -> None:
-    """Refuse dimensions that the queries of this label set do not have, instead of an empty table."""
-    ((query_set, known),) = con.execute(
-        """
-        select query_set, list_sort(list(distinct dimension) filter (dimension is not null))
-        from label_sets left join query_slices using (query_set)
-        where label_set = $label_set group by query_set
-        """,
-        {"label_set": label_set},
-    ).fetchall()
-    for dimension in by:
-        if dimension not in (known or ()):
-            there = f"they have {', '.join(known)}" if known else "they say nothing but their ids"
-            raise UsageError(f"the queries of {query_set} cannot be sliced by {dimension}: {there}")

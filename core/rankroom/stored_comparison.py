@@ -7,11 +7,11 @@ from contextlib import closing
 
 import duckdb
 
+from rankroom import scoring
 from rankroom.comparability import examine
 from rankroom.comparison import Comparison, compare
 from rankroom.errors import UsageError
 from rankroom.rescore import load_labels, score_stored_run
-from rankroom.scoring import check_cutoffs
 from rankroom.store import Store
 from rankroom.thresholds import Thresholds
 from rankroom.workspace import open_workspace
@@ -36,7 +36,7 @@ def compare_stored(
     thresholds: Thresholds | None = None,
 ) -> Comparison:
     """What `compare` says of two runs. A k that the store does not hold is computed for the occasion."""
-    check_cutoffs([k])
+    scoring.check_cutoffs([k])
 
     def told(con: duckdb.DuckDBPyConnection, scored: duckdb.DuckDBPyConnection | None = None) -> Comparison:
         return compare(
@@ -92,6 +92,4 @@ def _check_depth(con: duckdb.DuckDBPyConnection, k: int, *runs: str) -> None:
     ).fetchall()
     if cut:
         run, depth = cut[0]
-        raise UsageError(
-            f"of run {run} only the first {depth} results a query are kept: k = {k} is beyond them"
-        )
+        raise scoring.beyond_kept(run, depth, k)

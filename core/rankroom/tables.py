@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import duckdb
 
 RUN_TABLES = (
@@ -40,14 +43,19 @@ def append(
         )
 
 
+def named_in(statement: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that a statement names: DuckDB takes no others."""
+    return {name: value for name, value in values.items() if f"${name}" in statement}
+
+
 def copy_rows(
     stored: duckdb.DuckDBPyConnection,
     con: duckdb.DuckDBPyConnection,
     copies: dict[str, str],
-    parameters: dict[str, str],
+    parameters: Mapping[str, Any],
 ) -> None:
     """Copy the results of these queries on a store into the workspace's tables of those names."""
     for table, query in copies.items():
-        con.register("copied", stored.sql(query, params=parameters).to_arrow_table())
+        con.register("copied", stored.sql(query, params=named_in(query, parameters)).to_arrow_table())
         con.execute(f"insert into {table} by name from copied")
         con.unregister("copied")

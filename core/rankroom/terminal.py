@@ -21,6 +21,7 @@ from rankroom import comparison_report
 from rankroom.adding import Added
 from rankroom.adding import Progress as Tell
 from rankroom.comparison import Comparison
+from rankroom.counted import count
 from rankroom.faults import Doubt, Fault, Report, clip
 from rankroom.output import plain, to_json
 from rankroom.printable import lines, one_line
@@ -40,7 +41,7 @@ LONGEST_VALUE = 1_000
 NARROWEST = 10
 """Columns of text are folded into no less; on a terminal too narrow for that, a table is no longer one."""
 
-SPARED = ("p", "detectable", "tied", "lost", "won", "p (Holm)")
+SPARED = (("p",), ("detectable",), ("won", "tied", "lost"), ("p (Holm)",))
 """Of two runs, these columns are left out where there is no room for them, the first of them first."""
 
 MEANS = ("ndcg", "hit", "recall", "precision", "rr", "ap", "complete", "f1", "ndcg_exp", "judged")
@@ -134,9 +135,9 @@ def _of_added(added: Added, store: Path) -> Iterator[str]:
         if runs:
             names = ", ".join(run.run for run in runs[:NAMED_RUNS])
             more = f" and {len(runs) - NAMED_RUNS} more" if len(runs) > NAMED_RUNS else ""
-            results = _count(sum(run.num_rows for run in runs), "result")
+            results = count(sum(run.num_rows for run in runs), "result")
             done = SAID_OF_RUNS[state].format(would=would, label_set=added.label_set)
-            yield f"{_count(len(runs), 'run')} {done}: {names}{more} ({results})"
+            yield f"{count(len(runs), 'run')} {done}: {names}{more} ({results})"
     if added.new_parts:
         new = ", ".join(
             f"{kind.replace('_', ' ')} {getattr(added, kind)}"
@@ -155,7 +156,7 @@ def _of_added(added: Added, store: Path) -> Iterator[str]:
         some = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
         has = "has" if len(others) == 1 else "have"
         yield (
-            f"{_count(len(others), 'run')} {has} no scores under {added.label_set} yet ({some}):"
+            f"{count(len(others), 'run')} {has} no scores under {added.label_set} yet ({some}):"
             f" `rankroom rescore --store {shlex.quote(str(store))}`"
         )
     if added.dry_run:
@@ -224,8 +225,8 @@ def refusal(report: Report) -> str:
         else:
             said += [f"{file}:", *(f"  {_within_file(fault)}" for fault in faults)]
     if (rest := report.num_faults - len(report.faults)) > 0:
-        said.append(f"... and {_count(rest, 'more fault')}")
-    said.append(f"nothing was stored: {_count(report.num_faults, 'fault')}")
+        said.append(f"... and {count(rest, 'more fault')}")
+    said.append(f"nothing was stored: {count(report.num_faults, 'fault')}")
     return "\n".join(one_line(line) for line in said)
 
 
@@ -251,11 +252,11 @@ def show_run(report: dict[str, Any]) -> None:
     for sentence in _of_queries(report):
         say(sentence)
     if report["leaks"]:
-        many = _count(report["leaks"], "result")
+        many = count(report["leaks"], "result")
         _print(out, f"{many} that the query's user may not read", style="bold red")
     show_table(_means(report, k))
     if unknown := report["uncut"]["num_unknown"]:
-        many = f"{_count(unknown, 'query', 'queries')} {'has' if unknown == 1 else 'have'}"
+        many = f"{count(unknown, 'query', 'queries')} {'has' if unknown == 1 else 'have'}"
         say(
             f"{many} uncut values that only the whole file gives:"
             f" `rankroom rescore {shlex.quote(report['run'])} --from FILE`"
@@ -267,11 +268,11 @@ def show_run(report: dict[str, Any]) -> None:
     out.print()
     show_table([_of(query, OF_A_QUERY) for query in queries[:MOST_QUERIES]])
     if (rest := len(queries) - MOST_QUERIES) > 0:
-        say(f"... and {_count(rest, 'more query', 'more queries')}: --json has them all")
+        say(f"... and {count(rest, 'more query', 'more queries')}: --json has them all")
 
 
 def _of_queries(report: dict[str, Any]) -> Iterator[str]:
-    counts = [_count(report["n"], "answerable labelled query", "answerable labelled queries")]
+    counts = [count(report["n"], "answerable labelled query", "answerable labelled queries")]
     counts += [f"{report[name]:,} {words}" for name, words in NOT_COUNTED if report[name]]
     yield ", ".join(counts)
     if report["no_answer"]:
@@ -319,7 +320,7 @@ def show_failures(report: dict[str, Any]) -> None:
     """How many queries fail for which cause, and each of them with the fact that shows it."""
     failing, k = report["failures"], report["k"]
     picked = " with this first cause" if report["classes"] else ""
-    many = f"{len(failing):,} of {_count(report['num_queries'], 'query', 'queries')} fail{picked}"
+    many = f"{len(failing):,} of {count(report['num_queries'], 'query', 'queries')} fail{picked}"
     _print(out, f"{report['run']} at k = {k}, labels {report['label_set']}: {many}", style="bold")
     if not failing and not report["counts"]:
         return
@@ -334,7 +335,7 @@ def show_failures(report: dict[str, Any]) -> None:
     )
     out.print()
     if failing:
-        show_table([_of_failure(row) for row in failing])
+        show_table([_of_failure(row) for row in failing], spare=(("also",), ("missing",)))
 
 
 def _of_failure(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -358,11 +359,12 @@ def show_table(
     only: Sequence[str] = (),
     *,
     raw: bool = False,
-    spare: Sequence[str] = (),
+    spare: Sequence[Sequence[str]] = (),
 ) -> None:
     """Rows as a table, numbers to the right; metrics with three decimals or, if `raw`, values as they are.
 
-    Columns of `spare` are left out, the first of them first, until every row has room on one line.
+    Columns of `spare` are left out, those that stand together all at once and the first of them first, until
+    every row has room on one line.
     """
     if not rows:
         say("no rows")
@@ -389,17 +391,18 @@ def show_table(
     else:
         _pile(heads, cells)
     if (rest := len(rows) - len(shown)) > 0:
-        _print(err, f"... and {_count(rest, 'more row')}: a pipe gets them all, and so does --json")
+        _print(err, f"... and {count(rest, 'more row')}: a pipe gets them all, and so does --json")
 
 
-def _to_leave_out(widths: Mapping[str, int], spare: Sequence[str]) -> list[str]:
+def _to_leave_out(widths: Mapping[str, int], spare: Sequence[Sequence[str]]) -> list[str]:
     """As many of the columns to spare as make room for the others; none where not even all would."""
     over = sum(widths.values()) + 2 * (len(widths) - 1) - out.width
-    left_out = []
-    for name in spare:
-        if over > 0 and name in widths:
-            left_out.append(name)
-            over -= widths[name] + 2
+    left_out: list[str] = []
+    for names in spare:
+        if over > 0:
+            there = [name for name in names if name in widths]
+            left_out += there
+            over -= sum(widths[name] + 2 for name in there)
     return left_out if over <= 0 else []
 
 
@@ -483,10 +486,6 @@ def _is_numeric(column: Sequence[Any]) -> bool:
 
 def _of(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: row[name] for name in names}
-
-
-def _count(num: int, one: str, many: str | None = None) -> str:
-    return f"{num:,} {one if num == 1 else many or one + 's'}"
 
 
 def _print(console: Console, sentence: str, style: str = "") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rankroom.comparison import Comparison
+from rankroom.counted import queries
 from rankroom.paired import BINARY, MetricComparison
 
 NAMES = {
@@ -46,7 +47,7 @@ def verdict(comparison: Comparison) -> str:
     if not comparison.n:
         return f"{cand} and {base} have no answerable query to be compared on"
     if all(one.ties == one.n for one in comparison.metrics):
-        return f"{cand} and {base} have the same scores in each of {_queries(comparison.n)}"
+        return f"{cand} and {base} have the same scores in each of {queries(comparison.n)}"
     said = _said_of(comparison)
     better = [one for one in said if one.verdict == "improved"]
     worse = [one for one in said if one.verdict == "regressed"]
@@ -61,7 +62,7 @@ def verdict(comparison: Comparison) -> str:
         parts.append(_undecided(comparison))
         open_ones = open_ones[1:]  # of the first, NDCG, it is said
     rest = _rest(open_ones)
-    where = f"on the {_queries(comparison.n)} that both share: " if comparison.on_common else ""
+    where = f"on the {queries(comparison.n)} that both share: " if comparison.on_common else ""
     return where + "; ".join([", ".join(parts), *rest])
 
 
@@ -131,7 +132,7 @@ def _undecided(comparison: Comparison) -> str:
     if ndcg.verdict == "no_clear_change":
         said = f"{cand} is neither clearly better nor clearly worse than {base}: {numbers}"
     else:
-        said = f"{_queries(comparison.n)} cannot tell {cand} from {base}: {numbers}"
+        said = f"{queries(comparison.n)} cannot tell {cand} from {base}: {numbers}"
     if alone := _clear_alone(ndcg):
         return f"{said}, {alone} as one of {len(comparison.metrics)} metrics"
     if ndcg.detectable is not None and ndcg.detectable > comparison.smallest:
@@ -168,15 +169,11 @@ def _moved(one: MetricComparison) -> str:
 def _not_compared(comparison: Comparison) -> str:
     why = "; ".join(reason.sentence for reason in comparison.reasons)
     offer = (
-        f" {_queries(comparison.common)} can be compared like with like."
+        f" {queries(comparison.common)} can be compared like with like."
         if comparison.common
         else " Nothing is common to both."
     )
     return f"{comparison.candidate} and {comparison.baseline} are not comparable: {why}.{offer}"
-
-
-def _queries(num: int) -> str:
-    return f"{num:,} {'query' if num == 1 else 'queries'}"
 
 
 def _list(parts: Iterable[str]) -> str:

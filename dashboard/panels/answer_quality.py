@@ -11,13 +11,11 @@ from panels.filters import Filters
 from panels.question import Question
 from panels.store_access import Row
 
-EVIDENCE = ("complete", "partial", "missing", "no answer")
+EVIDENCE = ("complete", "partial", "missing", "no_answer")
 
-# As in the view answers_by_evidence, for the queries under the filters.
+# The view answers_by_evidence, for the queries under the filters.
 ANSWERS = """
-select answer_scores.run, answer_scores.name,
-       case when scores.num_relevant = 0 then 'no answer' when scores.complete = 1 then 'complete'
-            when scores.hit = 1 then 'partial' else 'missing' end as evidence,
+select answer_scores.run, answer_scores.name, evidence_state(scores) as evidence,
        count(*) as n, avg(answer_scores.value) as mean, median(answer_scores.value) as median,
        min(answer_scores.value) as lowest, max(answer_scores.value) as highest
 from answer_scores
@@ -25,7 +23,7 @@ join query_scores as scores on scores.run = answer_scores.run and scores.query_i
 {join}
 where list_contains($runs, answer_scores.run) and scores.label_set = $label_set and scores.k = $k
 group by answer_scores.run, answer_scores.name, evidence
-order by answer_scores.name, list_position(['complete', 'partial', 'missing', 'no answer'], evidence),
+order by answer_scores.name, list_position(['complete', 'partial', 'missing', 'no_answer'], evidence),
          answer_scores.run <> $run
 """
 
@@ -45,7 +43,7 @@ def sentence(rows: list[Row], run: str) -> str:
     means = {row["evidence"]: row for row in mine if row["name"] == name}
     parts = [
         f"{words.number(row['mean'])} where the evidence is {kind} (n = {row['n']:,})"
-        if kind != "no answer"
+        if kind != "no_answer"
         else f"{words.number(row['mean'])} where nothing answers (n = {row['n']:,})"
         for kind in EVIDENCE
         if (row := means.get(kind))
@@ -53,11 +51,15 @@ def sentence(rows: list[Row], run: str) -> str:
     return f"Mean {words.quoted(name)}: {', '.join(parts)}."
 
 
+def _evidence(row: Row) -> str:
+    return str(row["evidence"]).replace("_", " ")
+
+
 def chart(frame: pa.Table, name: str, runs: list[str]) -> chart_style.Chart:
     """One score: a bar for each kind of evidence and run; its label says the mean and n."""
     rows = [row for row in frame.to_pylist() if row["name"] == name]
     labels = [
-        f"{row['evidence']}, {words.clipped(row['run'], 26)}: {words.number(row['mean'])} (n = {row['n']:,})"
+        f"{_evidence(row)}, {words.clipped(row['run'], 26)}: {words.number(row['mean'])} (n = {row['n']:,})"
         for row in rows
     ]
     shown = pa.Table.from_pylist(rows, schema=frame.schema)
@@ -90,7 +92,7 @@ def chart(frame: pa.Table, name: str, runs: list[str]) -> chart_style.Chart:
 def alt_text(frame: pa.Table, name: str) -> str:
     """The chart in a sentence."""
     parts = [
-        f"{row['run']}, {row['evidence']} {words.number(row['mean'])} (n = {row['n']})"
+        f"{row['run']}, {_evidence(row)} {words.number(row['mean'])} (n = {row['n']})"
         for row in frame.to_pylist()
         if row["name"] == name
     ]

@@ -52,8 +52,7 @@ def show(filters: Filters, query_id: str, doc_id: str, grade: int | None) -> Non
     _table(effects, filters.k)
     st.caption(
         "Nothing is changed by looking. The verdicts and metrics are those of this query; the means are "
-        "over all "
-        "labelled queries, whatever the split."
+        "over all labelled queries, whatever the split."
     )
     show_sql(Question(AS_IT_IS, filters.values(query=query_id)))
 
@@ -99,8 +98,7 @@ def sentence(effects: list[Effect], filters: Filters, grade: int | None) -> str:
     means = [(part or {}).get("ndcg") for part in (mine.mean_before, mine.mean_after)]
     return (
         f"{text}; {words.quoted(filters.run)}: {_change(mine)}, "
-        f"NDCG@{filters.k} "
-        f"{words.number(before)} → {words.number(after)}, mean {words.number(means[0])} → "
+        f"NDCG@{filters.k} {words.number(before)} → {words.number(after)}, mean {words.number(means[0])} → "
         f"{words.number(means[1])}."
     )
 

@@ -146,8 +146,7 @@ def _changes(filters: Filters) -> None:
         )
         st.caption(
             "Queries by their cause in both runs. Blue: fails no longer; orange: fails now. A click on a "
-            "cell lists its "
-            "queries."
+            "cell lists its queries."
         )
     show_sql(question)
 
@@ -173,9 +172,8 @@ def _stages(filters: Filters) -> None:
     legend.show_fills(funnel.fills(frame), "relevant documents:")
     back = [row for row in rows if row["came_back"]]
     st.caption(
-        f"The final stage counts to k = {filters.k}, the others to their own cut. A click on a bar lists "
-        "the queries that "
-        f"lose evidence there.{' ' if back else ''}{'; '.join(_came_back(row) for row in back)}"
+        f"The final stage counts to k = {filters.k}, the others to their own cut. A click on a bar lists the "
+        f"queries that lose evidence there.{' ' if back else ''}{'; '.join(map(_came_back, back))}"
     )
     show_sql(question)
     panel_title("Means at each stage")
@@ -188,8 +186,7 @@ def _stages(filters: Filters) -> None:
 def _came_back(row: dict[str, object]) -> str:
     return (
         f"{words.quoted(row['stage'])} has {words.count(row['came_back'], 'document')} again that the "
-        "step before had "
-        "not passed on"
+        "step before had not passed on"
     )
 
 
@@ -222,7 +219,6 @@ def _answers(filters: Filters) -> None:
         answer_quality.show(frame, filters)
     st.caption(
         f"Scores that came with the runs, by what of the evidence stands in the first {filters.k}. An "
-        "answer that is good "
-        "without evidence is not from the documents."
+        "answer that is good without evidence is not from the documents."
     )
     show_sql(question)

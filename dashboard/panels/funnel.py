@@ -15,10 +15,7 @@ CLICK = "step"
 """The selection that a click makes: the step of a bar."""
 
 FUNNEL = """
-select ways.position, ways.stage, count(*) as num_relevant, count(ways.rank) as present,
-       count(*) filter (ways.passed_on) as passed_on,
-       count(*) filter (ways.was_passed_on and not ways.passed_on) as lost,
-       count(*) filter (ways.passed_on and not ways.was_passed_on) as came_back,
+select ways.position, ways.stage, unnest(funnel(ways)),
        count(distinct ways.query_id) filter (ways.was_passed_on and not ways.passed_on) as queries
 from evidence_ways_all as ways
 {join}

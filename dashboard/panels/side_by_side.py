@@ -203,6 +203,5 @@ def show(rows: list[Row], about: list[Row], runs: list[str], run: str, k: int, s
     st.caption(
         f"▲ ▼ and lines: moves against {words.quoted(runs[0])}"
         f"{'' if len(runs) == 2 else ', lines from one column to the next'}; thick and coloured where the "
-        "document is "
-        f"relevant. The dashed line stands at k = {k}."
+        f"document is relevant. The dashed line stands at k = {k}."
     )

@@ -110,7 +110,7 @@ def notes(of: Matrix, filters: Filters) -> list[str]:
     over = f"over the queries of {words.quoted(DEV)}" if split(filters) == DEV else "over all queries"
     if of.rules:
         found.append(
-            f"■ ● fired, □ ○ possible; at k = {K} and {over}, whatever else is filtered."
+            f"■ fired, □ possible (in the table ● and ○); at k = {K} and {over}, whatever else is filtered."
             " A cell opens its pair."
         )
     if of.quiet and of.rules:

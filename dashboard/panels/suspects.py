@@ -97,7 +97,7 @@ def sentence(rows: list[Row]) -> str:
     first = KINDS.get(rows[0]["kind"], rows[0]["kind"])
     text = f"{words.count(labels, 'label')} may be at fault"
     if len(rows) > 1:
-        text += f"; most verdicts hang on those of the kind: {first} ({rows[0]['labels']:,})"
+        text += f"; most verdicts hang on the {rows[0]['labels']:,} of the kind: {first}"
     return f"{text}. One alone decides up to {words.count(most, 'verdict')}."
 
 

@@ -43,15 +43,19 @@ window way as (partition by run, label_set, k, query_id, doc_id order by positio
 -- How many relevant documents each step of the pipeline holds, and how many it passes on within its cut; for the
 -- final stage, at every cutoff. What a step passes on is what the step before did, less what this one lost, and what
 -- came back at this one.
+-- (The macro takes the alias of rows of evidence_ways_all, as means does of scores.)
+create or replace macro funnel(ways) as {
+    'num_relevant': count(*),
+    'present': count(ways.rank),
+    'passed_on': count(*) filter (ways.passed_on),
+    'lost': count(*) filter (ways.was_passed_on and not ways.passed_on),
+    'came_back': count(*) filter (ways.passed_on and not ways.was_passed_on)
+};
+
 create or replace view stage_funnel_all as
-select run, label_set, k, position, stage,
-       count(*) as num_relevant,
-       count(rank) as present,
-       count(*) filter (passed_on) as passed_on,
-       count(*) filter (was_passed_on and not passed_on) as lost,
-       count(*) filter (passed_on and not was_passed_on) as came_back
-from evidence_ways_all
-group by run, label_set, k, position, stage;
+select ways.run, ways.label_set, ways.k, ways.position, ways.stage, unnest(funnel(ways))
+from evidence_ways_all as ways
+group by ways.run, ways.label_set, ways.k, ways.position, ways.stage;
 
 create or replace view stage_funnel as
 from stage_funnel_all

@@ -83,12 +83,7 @@ with asked as (
     join evidence_ways_all as w on w.run = run_name and w.k = at_k and w.label_set = asked.labels
     join label_sets as l on l.label_set = w.label_set
 )
-select coalesce(s.slice, 'all') as slice, w.position, w.stage,
-       count(*) as num_relevant,
-       count(w.rank) as present,
-       count(*) filter (w.passed_on) as passed_on,
-       count(*) filter (w.was_passed_on and not w.passed_on) as lost,
-       count(*) filter (w.passed_on and not w.was_passed_on) as came_back
+select coalesce(s.slice, 'all') as slice, w.position, w.stage, unnest(funnel(w))
 from asked
 cross join ways as w
 left join queries as q on q.query_set = w.query_set and q.query_id = w.query_id

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import re
@@ -13,14 +12,15 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from cli_run import Ended, Run, run
 from rankroom import __version__
 from rankroom.__main__ import main
 from rankroom.faults import SHOWN
@@ -47,45 +47,13 @@ CORE = Path(__file__).parents[2] / "core"
 PATIENCE = 60.0
 
 
-@dataclass
-class Ended:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """Standard output, which is nothing but JSON."""
-
-        def refuse(constant: str) -> None:
-            raise AssertionError(f"{constant} is not JSON")
-
-        return json.loads(self.out, parse_constant=refuse)
-
-
-Run = Callable[..., Ended]
-
-
 @pytest.fixture
-def rankroom(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Run]:
-    """Run a command in this process and a folder of its own. Whatever happens, nobody sees a traceback."""
+def rankroom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process and a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RANKROOM_STORE", raising=False)
 
-    def run(*arguments: object) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["rankroom", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main()
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.err
-        return Ended(int(end.value.code or 0), printed.out, printed.err)
-
-    return run
+    return partial(run, monkeypatch, capsys)
 
 
 @pytest.fixture(scope="module")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from rankroom.__main__ import main
+from cli_run import Run, run
 from rankroom.store import Store
 from small_stores import add_native, add_small
 
@@ -20,27 +16,6 @@ METRIC_KEYS = [
 ]
 QUERIES = [f"q{at:02}" for at in range(1, 13)]
 ODD = "better|<b>*$x$~~y~~[z](u)&lt;"
-
-
-@dataclass
-class Ended:
-    """How the command ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """Standard output, which is nothing but JSON."""
-
-        def refuse(constant: str) -> None:
-            raise AssertionError(f"{constant} is not JSON")
-
-        return json.loads(self.out, parse_constant=refuse)
-
-
-Compare = Callable[..., Ended]
 
 
 @pytest.fixture(scope="module")
@@ -75,25 +50,16 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def compare(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Compare:
-    """Run the command in this process. Whatever happens, nobody sees a traceback."""
+) -> Run:
+    """Run the command in this process."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RANKROOM_STORE", str(path))
     monkeypatch.delenv("RANKROOM_THRESHOLDS", raising=False)
 
-    def run(*arguments: object) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["rankroom", "compare", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main()
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.err
-        return Ended(int(end.value.code or 0), printed.out, printed.err)
-
-    return run
+    return partial(run, monkeypatch, capsys, "compare")
 
 
-def test_json_is_what_scripts_rely_on(compare: Compare) -> None:
+def test_json_is_what_scripts_rely_on(compare: Run) -> None:
     ended = compare("plain", ODD, "-k", 5, "--by", "category", "--json")
     assert (ended.code, ended.err) == (0, "")
     found = ended.json
@@ -110,7 +76,7 @@ def test_json_is_what_scripts_rely_on(compare: Compare) -> None:
     assert shares == pytest.approx(next(o["difference"] for o in found["metrics"] if o["metric"] == "ndcg"))
 
 
-def test_the_table_begins_with_the_verdict(compare: Compare) -> None:
+def test_the_table_begins_with_the_verdict(compare: Run) -> None:
     ended = compare("plain", ODD, "--by", "category")
     lines = ended.out.splitlines()
     assert ended.code == 0
@@ -126,7 +92,7 @@ def test_the_table_begins_with_the_verdict(compare: Compare) -> None:
     )
 
 
-def test_markdown(compare: Compare) -> None:
+def test_markdown(compare: Run) -> None:
     ended = compare("plain", ODD, "--markdown", "--by", "category")
     first, *lines = ended.out.splitlines()
     assert ended.code == 0
@@ -139,7 +105,7 @@ def test_markdown(compare: Compare) -> None:
     assert len({line.replace(r"\|", "").count("|") for line in tables[:11]}) == 1
 
 
-def test_what_is_not_alike_is_exit_code_5(compare: Compare) -> None:
+def test_what_is_not_alike_is_exit_code_5(compare: Run) -> None:
     ended = compare("plain", "newer")
     assert ended.code == 5
     assert ended.out.startswith("newer and plain are not comparable: collection docs 3 against 4. 12 queries")
@@ -155,14 +121,14 @@ def test_what_is_not_alike_is_exit_code_5(compare: Compare) -> None:
     assert "Nothing is common to both" in nothing.out
 
 
-def test_a_run_against_itself_and_a_cutoff_of_its_own(compare: Compare) -> None:
+def test_a_run_against_itself_and_a_cutoff_of_its_own(compare: Run) -> None:
     ended = compare("plain", "plain", "-k", 7, "--json")
     assert ended.code == 0
     assert {(one["difference"], one["p"], one["k"]) for one in ended.json["metrics"]} == {(0, 1, 7)}
     assert compare("plain", ODD, "-k", 2, "--split", "test", "--json").json["metrics"][0]["n"] == 6
 
 
-def test_usage(compare: Compare) -> None:
+def test_usage(compare: Run) -> None:
     for arguments, said in (
         (("plain", "nope"), "there is no run named nope: `rankroom list` names them"),
         (("plain", ODD, "--by", "colour"), "cannot be sliced by colour"),
@@ -177,7 +143,7 @@ def test_usage(compare: Compare) -> None:
         assert ended.out == ""
 
 
-def test_a_team_has_its_own_thresholds(compare: Compare, tmp_path: Path) -> None:
+def test_a_team_has_its_own_thresholds(compare: Run, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text("smallest = 0.5\nthin = 4\n")
     found = compare("plain", ODD, "--by", "category", "--thresholds", own, "--json").json

@@ -163,7 +163,7 @@ def test_columns_to_spare_are_left_out_where_there_is_no_room(screen: Terminal) 
     for width in (40, 24, 17, 10):
         screen.width(width)
         screen.out.truncate(screen.out.seek(0))
-        terminal.show_table(rows, spare=("p", "won"))
+        terminal.show_table(rows, spare=(("p",), ("won",)))
         heads.append(screen.lines()[0].split())
     everything = ["metric", "p", "won", "verdict"]
     assert heads[:3] == [everything, ["metric", "won", "verdict"], ["metric", "verdict"]]

@@ -13,7 +13,7 @@ import signal_worlds
 import worlds
 from panels import signal_cards, signal_chart, signal_matrix, signals
 from panels.compare_pair import Pair
-from rankroom.signals.search import find_signals, read_signals
+from rankroom.signals.search import read_signals
 from rankroom.store import Store
 from signal_worlds import BETTER, Built, singles
 from streamlit.typing import VegaLiteState
@@ -57,7 +57,7 @@ def test_a_pair_is_told_as_core_finds_it(open_page: Any, ask: Any, store: Store)
     assert not at.exception
     assert any(chart.proto.alt.startswith("Signals of 3 runs") for chart in at.get("vega_lite_chart"))
     with store.read() as con:
-        found = find_signals(con, "usual", worlds.EVIL, held_out=True)
+        found = read_signals(con, "usual", worlds.EVIL, held_out=True).findings
     assert {"must_pass_broken", SLICE} <= {one.id for one in found}
     said = texts(at)
     for one in found:

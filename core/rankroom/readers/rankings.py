@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 
+from rankroom.counted import queries
 from rankroom.faults import SHOWN, Fault, Report
 
 WHOLE = 1_000_000
@@ -133,7 +134,7 @@ def say_order(found: Order, file: str, report: Report, *, by_rank: bool) -> None
 def _tied(found: Order) -> str:
     results = "result shares its" if found.ties == 1 else "results share their"
     return (
-        f"{found.ties:,} {results} score with another in {_queries(found.tied_queries)}{found.scope}; "
+        f"{found.ties:,} {results} score with another in {queries(found.tied_queries)}{found.scope}; "
         "ties are ordered by document id descending, as trec_eval does"
     )
 
@@ -142,23 +143,19 @@ def _disagreeing(found: Order, by_rank: bool) -> str:
     if by_rank:
         return (
             f"the scores tell another order than the rank column in {found.disagreeing:,} of "
-            f"{_queries(found.queries)}{found.scope}, first on line {found.first_line}; "
+            f"{queries(found.queries)}{found.scope}, first on line {found.first_line}; "
             "the rank column was taken, as asked"
         )
     if found.reversed == found.queries:
         return (
-            f"the rank column runs against the scores in {found.reversed:,} of {_queries(found.queries)}"
+            f"the rank column runs against the scores in {found.reversed:,} of {queries(found.queries)}"
             f"{found.scope}: if the scores are distances, use --order rank"
         )
     return (
         f"the rank column tells another order than the scores in {found.disagreeing:,} of "
-        f"{_queries(found.queries)}{found.scope}, first on line {found.first_line}; "
+        f"{queries(found.queries)}{found.scope}, first on line {found.first_line}; "
         "the scores were taken, as trec_eval does (--order rank takes the rank column)"
     )
-
-
-def _queries(count: int) -> str:
-    return f"{count:,} {'query' if count == 1 else 'queries'}"
 
 
 def _ties(con: duckdb.DuckDBPyConnection, table: str) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from rankroom.signals.claims import fallen, risen
 from rankroom.signals.finding import Said, Sure
 from rankroom.signals.pair import Floats, Pair, family
 from rankroom.thresholds import SignalThresholds
+from rankroom.verdict_words import signed
 
 QUALITY = ("ndcg", "hit", "recall")
 """Any of these may say that retrieval got better; the first that is surest is named."""
@@ -61,10 +62,8 @@ def stage_gain_lost(pair: Pair) -> Said | None:
     return Said(
         sure,
         f"the first step passes on more: its share of the relevant documents rose from {first.baseline:.3f}"
-        " to"
-        f" {first.candidate:.3f} ({words.signed(first.difference)}{words.interval(first.low, first.high)}),"
-        " but"
-        f" {words.name('recall', pair.k)} did not ({words.signed(final.difference)}"
+        f" to {first.candidate:.3f} ({signed(first.difference)}{words.interval(first.low, first.high)}),"
+        f" but {words.name('recall', pair.k)} did not ({signed(final.difference)}"
         f"{words.interval(final.low, final.high)}): {words.documents(len(lost))} came in and"
         f" {'was' if len(lost) == 1 else 'were'} lost again{f', {where}' if where else ''}",
         {**words.numbers("first_step", first), **words.numbers("recall", final), "lost_again": len(lost)},
@@ -133,8 +132,7 @@ def retrieval_up_answer_down(pair: Pair) -> Said | None:
     return Said(
         sure,
         f"{words.moved(words.name(metric, pair.k), pair.at_k[metric])}, but the answer score {worst.metric}"
-        " fell"
-        f" from {worst.baseline:.3f} to {worst.candidate:.3f} ({words.signed(worst.difference)}"
+        f" fell from {worst.baseline:.3f} to {worst.candidate:.3f} ({signed(worst.difference)}"
         f"{words.interval(worst.low, worst.high)}, n = {worst.n:,}): {worst.losses:,} answers got worse and"
         f" {worst.wins:,} better",
         {**words.numbers(metric, pair.at_k[metric]), **words.numbers("answer", worst)},
@@ -164,9 +162,7 @@ def labels_blur(pair: Pair) -> Said | None:
         numbers |= {f"{metric}_difference": measured, f"{metric}_lowest": low, f"{metric}_highest": high}
         if measured <= 0 and high > pair.limits.smallest:
             name = words.name(metric, pair.k)
-            blurred.append(
-                f"{name} {words.signed(measured)}, from {words.signed(low)} to {words.signed(high)}"
-            )
+            blurred.append(f"{name} {signed(measured)}, from {signed(low)} to {signed(high)}")
     if not blurred:
         return None
     rose = bounds["c_unlabelled"] - bounds["b_unlabelled"]
@@ -174,10 +170,8 @@ def labels_blur(pair: Pair) -> Said | None:
     return Said(
         sure,
         f"{words.moved(words.name('judged', pair.k), judged)} to {judged.candidate:.3f}: {here:,} documents"
-        " in the"
-        f" first {pair.k} have no label ({before_:,} before). The differences as labelled, and what they"
-        " could be:"
-        f" {words.joined(blurred)}",
+        f" in the first {pair.k} have no label ({before_:,} before). The differences as labelled, and what"
+        f" they could be: {words.joined(blurred)}",
         numbers | {"unlabelled": here, "unlabelled_baseline": before_},
         [str(bounds["query_id"][at]) for at in np.argsort(-rose, kind="stable") if rose[at] > 0],
         judged.n,

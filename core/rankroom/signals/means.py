@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rankroom.counted import count, queries
 from rankroom.paired import Sample
 from rankroom.signals import words
 from rankroom.signals.claims import fallen, opposed, risen, stayed
@@ -33,8 +34,7 @@ def ndcg_up_hit_flat(pair: Pair) -> Said | None:
         f"{words.moved(words.name('ndcg', pair.k), ndcg)}, {words.held(words.name('hit', pair.k), hit)}"
     ]
     why = [
-        f"{len(lifted):,} of {words.count(len(changed), 'move')} lifted documents in queries that already"
-        " hit",
+        f"{len(lifted):,} of {count(len(changed), 'move')} lifted documents in queries that already hit",
         _failing(failing, touched),
     ]
     if hit.wins or hit.losses:
@@ -59,7 +59,7 @@ def _failing(failing: int, touched: int) -> str:
     """What became of the queries that the baseline missed."""
     if not failing:
         return "no query failed before"
-    the = f"the {words.count(failing, 'failing query', 'failing queries')}"
+    the = f"the {count(failing, 'failing query', 'failing queries')}"
     if not touched:
         return (
             f"{the} {'was' if failing == 1 else 'were'} left as {'it was' if failing == 1 else 'they were'}"
@@ -84,8 +84,7 @@ def rr_flat_evidence_lost(pair: Pair) -> Said | None:
     return Said(
         sure,
         f"{words.held(words.name('rr', pair.k), rr)}, but {clauses}: {words.documents(len(left))} left the"
-        " first"
-        f" {pair.k} in {words.queries(_queries(left))}, and {len(entered):,} entered it",
+        f" first {pair.k} in {queries(_queries(left))}, and {len(entered):,} entered it",
         {
             **words.numbers("rr", rr),
             **words.numbers("recall", pair.at_k["recall"]),
@@ -110,9 +109,8 @@ def recall_up_precision_down(pair: Pair) -> Said | None:
         sure,
         f"{words.moved(words.name('recall', pair.k), recall)}, but"
         f" {words.moved(words.name('precision', pair.k), precision)}: {words.documents(len(entered))}"
-        " entered the"
-        f" first {pair.k} in {words.queries(_queries(entered))}, and {len(left):,} left it in"
-        f" {words.queries(_queries(left))}",
+        f" entered the first {pair.k} in {queries(_queries(entered))}, and {len(left):,} left it in"
+        f" {queries(_queries(left))}",
         {
             **words.numbers("recall", recall),
             **words.numbers("precision", precision),
@@ -139,11 +137,9 @@ def hit_up_rank_worse(pair: Pair) -> Said | None:
     return Said(
         sure,
         f"{words.moved(words.name('hit', pair.k), hit)} ({hit.wins:,} queries gained a hit, {hit.losses:,}"
-        " lost"
-        f" theirs), but in the {words.count(rr.n, 'query', 'queries')} that hit in both runs"
+        f" lost theirs), but in the {count(rr.n, 'query', 'queries')} that hit in both runs"
         f" {words.moved(words.name('rr', pair.k), rr)}: the first relevant document fell in {rr.losses:,} of"
-        " them"
-        f" and rose in {rr.wins:,}",
+        f" them and rose in {rr.wins:,}",
         {**words.numbers("hit", hit), **words.numbers("rr_where_both_hit", rr)},
         pair.scores.by_size("rr", -1, both),
         hit.n,
@@ -167,8 +163,7 @@ def mean_up_most_lose(pair: Pair) -> Said | None:
     return Said(
         sure,
         f"{words.moved(words.name('ndcg', pair.k), ndcg)}, but {ndcg.losses:,} queries lost and"
-        f" {ndcg.wins:,} won:"
-        f" {words.count(few, 'query', 'queries')} {'gives' if few == 1 else 'give'}"
+        f" {ndcg.wins:,} won: {count(few, 'query', 'queries')} {'gives' if few == 1 else 'give'}"
         f" {wins[:few].sum() / wins.sum():.0%} of all that was won",
         {
             **words.numbers("ndcg", ndcg),

@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 
 from rankroom.comparison import METRICS
 from rankroom.paired import (
-    TOLERANCE,
     MetricComparison,
     Sample,
     compare_metrics,
     compare_samples,
     holm,
     p_values,
+    subtract,
 )
 from rankroom.resources import sql
+from rankroom.tables import named_in
 from rankroom.thresholds import Thresholds
 
 Floats = NDArray[np.float64]
@@ -91,7 +92,7 @@ class Scores:
     def change(self, metric: str) -> Floats:
         """Candidate minus baseline, query by query."""
         before, after = self.of(metric)
-        return _change(before, after)
+        return subtract(before, after)
 
     def only(self, queries: Sequence[str]) -> Scores:
         """Those of some queries."""
@@ -121,7 +122,7 @@ class Test:
 
     @cached_property
     def _change(self) -> Floats:
-        return _change(self.sample.baseline, self.sample.candidate)
+        return subtract(self.sample.baseline, self.sample.candidate)
 
     @property
     def n(self) -> int:
@@ -153,7 +154,7 @@ def family(samples: Sequence[Sample]) -> list[Test]:
     """Tests that are corrected together, each on queries of its own."""
     p: list[float | None] = []
     for sample in samples:
-        change = _change(sample.baseline, sample.candidate)[:, None]
+        change = subtract(sample.baseline, sample.candidate)[:, None]
         p += p_values(change, [sample.metric], len(samples))
     return _corrected(samples, p)
 
@@ -281,9 +282,7 @@ class Pair:
             # Those that count, which are known once the scores are.
             "queries": self._queries if question == "scores" else self.scores.query_ids,
         }
-        return self.con.execute(
-            statement, {name: value for name, value in values.items() if f"${name}" in statement}
-        )
+        return self.con.execute(statement, named_in(statement, values))
 
     # What the tests say
 
@@ -343,14 +342,6 @@ class Pair:
     def full(self, test: Test) -> MetricComparison:
         """A test as a comparison shows it."""
         return test.full(self.k, self.limits)
-
-
-def _change(before: Floats, after: Floats) -> Floats:
-    """Candidate minus baseline, where what only floating point moved apart has not changed."""
-    difference = after - before
-    size = np.maximum(1, np.maximum(np.abs(before), np.abs(after)))
-    change: Floats = np.where(np.abs(difference) <= TOLERANCE * size, 0.0, difference)
-    return change
 
 
 def _groups(ks: NDArray[np.int32]) -> list[tuple[int, slice]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from rankroom.config_changes import config_changes, one_change
+from rankroom.counted import count
 from rankroom.signals import words
 from rankroom.signals.claims import Tested, opposed, risen
 from rankroom.signals.finding import Said, Sure
 from rankroom.signals.pair import Pair, Slice
-
-DEV = "dev"
+from rankroom.signals.stored import DEV
 
 
 def overall_up_slice_down(pair: Pair) -> Said | None:
@@ -31,8 +31,7 @@ def overall_up_slice_down(pair: Pair) -> Said | None:
         sure,
         f"over all {overall.n:,} queries {words.moved(words.name('ndcg', pair.k), overall)}{unclear}, but in"
         f" {_called(worst)} (n = {worst.of.n:,}) it {words.by(compared)}: {compared.losses:,} of its queries"
-        " lost and"
-        f" {compared.wins:,} won{others}",
+        f" lost and {compared.wins:,} won{others}",
         {
             **words.numbers("ndcg", overall),
             **words.numbers("slice", compared),
@@ -90,10 +89,9 @@ def must_pass_broken(pair: Pair) -> Said | None:
     have = "has" if len(broken) == 1 else "have"
     return Said(
         Sure.YES,
-        f"{len(broken):,} of {words.count(int(must.sum()), 'must-pass query', 'must-pass queries')} had a"
-        " relevant"
-        f" document in the first {pair.k} and {have} none now: {words.listed(broken, 5)}"
-        f"; {mended:,} that failed {'passes' if mended == 1 else 'pass'} now, and {failing:,} of all fail",
+        f"{len(broken):,} of {count(int(must.sum()), 'must-pass query', 'must-pass queries')} had a relevant"
+        f" document in the first {pair.k} and {have} none now: {words.listed(broken, 5)};"
+        f" {mended:,} had none and {'has' if mended == 1 else 'have'} one now; {failing:,} in all have none",
         {"broken": len(broken), "mended": mended, "failing": failing, "must_pass": int(must.sum())},
         broken,
         int(must.sum()),
@@ -115,8 +113,7 @@ def dev_up_heldout_down(pair: Pair) -> Said | None:
     return Said(
         sure,
         f"{words.moved(words.name('ndcg', pair.k), dev)} on dev (n = {dev.n:,}) and {words.by(held)} on"
-        f" {name}"
-        f" (n = {held.n:,}): there {held.losses:,} queries lost and {held.wins:,} won",
+        f" {name} (n = {held.n:,}): there {held.losses:,} queries lost and {held.wins:,} won",
         {**words.numbers("dev", dev), **words.numbers("heldout", held)},
         pair.scores.by_size("ndcg", -1, members[name]),
         dev.n + held.n,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rankroom.counted import count
 from rankroom.signals.finding import Finding, Signals
-from rankroom.signals.words import count
 
 MOST_QUERIES = 10
 """So many queries of a finding are named; --json names them all."""
@@ -23,8 +23,7 @@ def lines(signals: Signals) -> Iterator[str]:
     n = count(signals.n, "query", "queries")
     yield (
         f"{signals.candidate} against {signals.baseline} at k = {signals.k}, labels"
-        f" {signals.label_set}{split}:"
-        f" {n}"
+        f" {signals.label_set}{split}: {n}"
     )
     for one in signals.findings:
         yield ""

@@ -13,10 +13,8 @@ from rankroom.scoring import check_cutoffs
 from rankroom.signals import causes, means, parts
 from rankroom.signals.finding import Finding, Said, Signals, Sure
 from rankroom.signals.pair import Pair, Surroundings
+from rankroom.signals.stored import DEV, K
 from rankroom.thresholds import Thresholds, read_thresholds
-
-DEFAULT_K = 5
-"""The k of the findings that are stored."""
 
 HELD_OUT = "dev_up_heldout_down"
 
@@ -54,9 +52,7 @@ def _no_answers(pair: Pair) -> str | None:
 
 def _no_held_out(pair: Pair) -> str | None:
     there = {pair.about.splits.get(one) for one in pair.scores.query_ids} - {None}
-    return (
-        None if parts.DEV in there and len(there) > 1 else "the queries are not of dev and a held-out split"
-    )
+    return None if DEV in there and len(there) > 1 else "the queries are not of dev and a held-out split"
 
 
 def _one_cutoff(pair: Pair) -> str | None:
@@ -82,40 +78,11 @@ RULES = {
 """The rules in the order of the catalogue."""
 
 
-def find_signals(
-    con: duckdb.DuckDBPyConnection,
-    baseline: str,
-    candidate: str,
-    k: int = DEFAULT_K,
-    *,
-    split: str = "all",
-    label_set: str | None = None,
-    queries: Sequence[str] | None = None,
-    held_out: bool = False,
-    thresholds: Thresholds | None = None,
-) -> list[Finding]:
-    """Where the signals of two runs disagree: what fired first, then what is possible.
-
-    Of runs that cannot be compared there is none; `read_signals` says why.
-    """
-    return read_signals(
-        con,
-        baseline,
-        candidate,
-        k,
-        split=split,
-        label_set=label_set,
-        queries=queries,
-        held_out=held_out,
-        thresholds=thresholds,
-    ).findings
-
-
 def read_signals(
     con: duckdb.DuckDBPyConnection,
     baseline: str,
     candidate: str,
-    k: int = DEFAULT_K,
+    k: int = K,
     *,
     split: str = "all",
     label_set: str | None = None,
@@ -123,9 +90,10 @@ def read_signals(
     held_out: bool = False,
     thresholds: Thresholds | None = None,
 ) -> Signals:
-    """The same with what was looked at: as `compare` takes its pair, its queries and its labels.
+    """Where the signals of two runs disagree, what fired first; and what was looked at.
 
-    `held_out` also tries the rule that holds dev against the other splits.
+    Of runs that cannot be compared there is nothing but the reasons. `split`, `label_set` and `queries` are
+    as in `compare`; `held_out` also tries the rule that holds dev against the other splits.
     """
     check_cutoffs([k])
     examined = comparability.examine(
@@ -150,7 +118,7 @@ def read_signals(
     found = try_rules(pair, held_out=held_out)
     lacking = {rule: RULES[rule].lacks(pair) for rule in RULES if rule != HELD_OUT or held_out}
     if not held_out:
-        lacking[HELD_OUT] = "held-out queries are not being looked at"
+        lacking[HELD_OUT] = "dev is held against the other splits only where that is asked for"
     return Signals(
         baseline,
         candidate,

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from rankroom.migrations import create_views
 from rankroom.resources import sql
 from rankroom.store import Store
+from rankroom.tables import copy_rows
 
 if TYPE_CHECKING:
     from rankroom.signals.finding import Finding
@@ -137,16 +138,17 @@ def _partners(
     return {run: scored_at for run, scored_at in rows if run not in {*scored, *later}}
 
 
+OF_RUNS = "list_contains($runs::varchar[], run)"
 COPIES = {
-    "runs": "from runs where {of_runs}",
-    "run_stages": "from run_stages where {of_runs}",
-    "run_config": "from run_config where {of_runs}",
-    "run_queries": "select * replace (null as answer, null as error) from run_queries where {of_runs}",
-    "answer_scores": "from answer_scores where {of_runs}",
-    "rankings": f"from rankings where {{of_runs}} and stage = 'final' and rank <= {K}",
-    "scorings": "from scorings where {of_runs} and label_set = $label_set",
-    "labelled_ranks": "from labelled_ranks where {of_runs} and label_set = $label_set",
-    "query_metrics": "from query_metrics where {of_runs} and label_set = $label_set and stage = 'final'",
+    "runs": f"from runs where {OF_RUNS}",
+    "run_stages": f"from run_stages where {OF_RUNS}",
+    "run_config": f"from run_config where {OF_RUNS}",
+    "run_queries": f"select * replace (null as answer, null as error) from run_queries where {OF_RUNS}",
+    "answer_scores": f"from answer_scores where {OF_RUNS}",
+    "rankings": f"from rankings where {OF_RUNS} and stage = 'final' and rank <= {K}",
+    "scorings": f"from scorings where {OF_RUNS} and label_set = $label_set",
+    "labelled_ranks": f"from labelled_ranks where {OF_RUNS} and label_set = $label_set",
+    "query_metrics": f"from query_metrics where {OF_RUNS} and label_set = $label_set and stage = 'final'",
 }
 """What the rules look at of a stored run."""
 
@@ -164,14 +166,7 @@ def _copy(
     if not (wanted := sorted(partners.keys() - there)):
         return []
     with store.read() as stored:
-        for table, query in COPIES.items():
-            given: dict[str, Any] = {"runs": wanted}
-            if "$label_set" in query:
-                given["label_set"] = label_set
-            rows = stored.sql(query.format(of_runs="list_contains($runs::varchar[], run)"), params=given)
-            con.register("copied", rows.to_arrow_table())
-            con.execute(f"insert into {table} by name from copied")
-            con.unregister("copied")
+        copy_rows(stored, con, COPIES, {"runs": wanted, "label_set": label_set})
     return wanted
 
 

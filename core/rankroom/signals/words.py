@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rankroom.counted import count
 from rankroom.paired import MetricComparison
-from rankroom.verdict_words import NAMES, metric_name
+from rankroom.verdict_words import NAMES, metric_name, signed
 
 
 def name(metric: str, k: int) -> str:
@@ -37,11 +38,6 @@ def held(what: str, one: MetricComparison) -> str:
     return f"{said} ({signed(one.difference)}{interval(one.low, one.high)})"
 
 
-def signed(value: float | None) -> str:
-    """A difference with its sign."""
-    return "0.000" if not value or f"{abs(value):.3f}" == "0.000" else f"{value:+.3f}"
-
-
 def interval(low: float | None, high: float | None) -> str:
     """An interval after its number, if there is one."""
     return "" if low is None or high is None else f" [{low + 0.0:.3f}, {high + 0.0:.3f}]"
@@ -49,16 +45,6 @@ def interval(low: float | None, high: float | None) -> str:
 
 def _minus(value: float | None) -> float | None:
     return None if value is None else -value
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """A count with its noun: 1 query, 12 queries."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def queries(number: int) -> str:
-    """A count of queries."""
-    return count(number, "query", "queries")
 
 
 def documents(number: int) -> str:

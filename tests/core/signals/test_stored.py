@@ -14,7 +14,7 @@ import signal_worlds
 from rankroom.remove import remove_runs
 from rankroom.rescore import rescore, score_stored_run
 from rankroom.signals import stored
-from rankroom.signals.search import find_signals
+from rankroom.signals.search import read_signals
 from rankroom.store import Store
 from signal_worlds import RUNS
 from small_stores import Rows, add_native, ask
@@ -45,7 +45,7 @@ def by_hand(store: Store, label_set: str = "native@1") -> Rows:
         rows: list[tuple[Any, ...]] = [
             (RUN, "usual", label_set, 5, split, one.id, one.status, one.sentence, one.numbers, one.queries)
             for split in ("all", "dev")
-            for one in find_signals(con, "usual", RUN, split=split, label_set=label_set)
+            for one in read_signals(con, "usual", RUN, split=split, label_set=label_set).findings
         ]
     return sorted(rows, key=lambda row: (row[4], row[6], row[5]))
 
