@@ -50,6 +50,9 @@ WAS = """
     left join failures as before on before.run = $against and before.label_set = $label_set and before.k = $k
                                 and before.query_id = failures.query_id"""
 
+CAUSE_WIDTH = 215
+"""Pixels that the longest cause takes in the list."""
+
 
 def listed(filters: Filters, by_cause: bool = True) -> str:
     """The statement of all failing queries under the filters, for others to ask about.
@@ -254,8 +257,10 @@ def show(frame: pa.Table, run: str) -> None:
             ),
             "query_id": st.column_config.TextColumn("query", pinned=True),
             "must_pass": st.column_config.TextColumn("must pass", width=82, alignment="center"),
-            "class": st.column_config.TextColumn("cause"),
-            "was": st.column_config.TextColumn("was", help="The cause in the run held against."),
+            "class": st.column_config.TextColumn("cause", width=CAUSE_WIDTH),
+            "was": st.column_config.TextColumn(
+                "was", width=CAUSE_WIDTH, help="The cause in the run held against."
+            ),
             "note": st.column_config.TextColumn("note", width=260),
             "text": st.column_config.TextColumn("text", width=300),
             "fact": st.column_config.TextColumn("fact", width=310),

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 import streamlit as st
+from rankroom.signals.search import HELD_OUT
 from rankroom.signals.stored import DEV, K
 
 from panels import words
@@ -76,7 +77,8 @@ def matrix(of_runs: list[Row], found: list[Row], catalogue: list[Row]) -> Matrix
         runs=[row for row in of_runs if row["looked_at"]],
         rules=[row for row in catalogue if row["rule"] in spoke],
         cells=cells,
-        quiet=[str(row["title"]) for row in catalogue if row["rule"] not in spoke],
+        # that of the held-out queries is tried only where it is asked for, and so never kept
+        quiet=[str(row["title"]) for row in catalogue if row["rule"] not in {*spoke, HELD_OUT}],
         without_baseline=sum(row["baseline"] is None for row in of_runs),
         not_looked_at=[str(row["run"]) for row in of_runs if row["baseline"] and not row["looked_at"]],
     )

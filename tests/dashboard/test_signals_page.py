@@ -140,6 +140,8 @@ def test_two_hundred_runs_are_rows_and_rules_that_found_nothing_no_columns() -> 
     assert table.column_names == ["run", "open", "fired", "two", "baseline"]
     assert table.column("two")[:4].to_pylist() == ["○ 0", None, None, "● 3"]
     assert of.quiet == ["one", "three"]
+    asked_for = {"rule": "dev_up_heldout_down", "title": "dev up, held-out down", "meaning": ""}
+    assert signal_matrix.matrix(runs, found, [*catalogue, asked_for]).quiet == of.quiet
     assert signal_matrix.sentence(of) == "33 of 200 runs have a signal that fires; most often: two (33 runs)."
     cells = signal_chart.frame(of)
     assert cells.num_rows == len(found)
