@@ -11,7 +11,9 @@ from rankroom.errors import UsageError
 from rankroom.faults import Fault, clip
 from rankroom.names import NAME_EXPECTED, UTF8_EXPECTED, is_name, is_utf8, run_name, versioned
 from rankroom.readers import native, trec
+from rankroom.readers.clean_run import Needed
 from rankroom.readers.native import LabelsFile
+from rankroom.readers.rankings import pair_hashes
 from rankroom.store import Store
 
 __all__ = ["Added", "LabelsFile", "Options", "Progress", "add_folder", "add_trec"]
@@ -181,22 +183,27 @@ def _add_run(adding: Adding, run: str, file: Path, labels: str) -> None:
     con, report, options = adding.con, adding.report, adding.options
     before = report.num_faults
     read = trec.read_run(
-        con, file, "trec_run", report, order=options.order, collapse_first=options.collapse_first
+        con,
+        file,
+        "trec_run",
+        report,
+        order=options.order,
+        collapse_first=options.collapse_first,
+        needed=Needed(options.kept_depth, pair_hashes(con, "qrels")),
     )
     if report.num_faults > before or not adding.parts:
         return
-    rank = "" if read.first_rank is None else f", rank - {read.first_rank - 1} as rank, pair"
     con.execute(
-        "create or replace temp view ranked_input as"
-        f" select 'final' as stage, query_id, doc_id, key, score{rank} from trec_run"
+        "create or replace temp view ranked_input as select 'final' as stage, query_id, doc_id, key, score"
+        f"{', rank, pair' if read.ranked else ''} from trec_run"
     )
-    if read.first_rank is None:
-        scoring.count_results(con, run)
-    else:
+    if read.ranked:
         con.execute(
-            "insert into ranking_lengths select $run, 'final', query_id, num_returned from ranking_starts",
+            "insert into ranking_lengths select $run, 'final', query_id, num_returned from trec_run_rankings",
             {"run": run},
         )
+    else:
+        scoring.count_results(con, run)
     con.execute("insert into run_stages values ($run, 'final', 1, null)", {"run": run})
     con.execute(
         "insert into run_queries by name"
@@ -212,11 +219,11 @@ def _add_run(adding: Adding, run: str, file: Path, labels: str) -> None:
             read.num_rows,
             read.ordered_by,
             source_file=file.name,
-            known_ranks=read.first_rank is not None,
+            known_ranks=read.ranked,
         )
     )
     con.execute("drop view ranked_input")
-    con.execute("drop table trec_run")
+    trec.release_run(con, "trec_run")
 
 
 def _shares_queries(adding: Adding, run: str, file: Path, labels: str) -> bool:

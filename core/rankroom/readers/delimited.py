@@ -1,7 +1,7 @@
-"""Large clean TREC runs at the speed of DuckDB's own reader.
+"""Large clean TREC runs, piece by piece, at the speed of a reader of many lines at once.
 
-"Clean" is shown, not hoped for: each byte of the file is looked at first. What read_csv would take otherwise
-than the exact reader (line by line, in trec.py) is not read here at all, so both always give the same table.
+"Clean" is shown, not hoped for: each byte of the file is looked at first. What pyarrow would take otherwise
+than the exact reader (line by line, in trec.py) is not read here at all, so both always give the same.
 """
 
 from __future__ import annotations
@@ -13,25 +13,35 @@ import shutil
 import stat
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, TypeVar
 
-import duckdb
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv
 
 from rankroom.readers.lines import GZIP_MAGIC
-from rankroom.readers.rankings import PAIR
+from rankroom.readers.rankings import numbers
 
 FAST_FROM = 4 * 2**20
 """Bytes from which a run is worth the fast way."""
 
-PIECE = 2**19
-"""Bytes looked at in one go: they stay in the processor's cache."""
+PIECE = 4 * 2**20
+"""Bytes of a piece. It takes what is lacking of its last query."""
 
-NEWLINE, TAB, BLANK, HASH, PLUS, MINUS, ZERO, UNDERSCORE = b"\n\t #+-0_"
+SLICE = 2**18
+"""Bytes looked at in one go: what is made of them stays in the processor's cache."""
+
+LONGEST_LINE = 2**16
+"""Bytes looked at to find the ends of lines and queries, at first."""
+
+MOST_THREADS = 8
+
+NEWLINE, TAB, BLANK, HASH = b"\n\t #"
 
 COLUMNS = {
     6: ("query_id", "q0", "doc_id", "rank", "score", "tag"),
@@ -39,39 +49,35 @@ COLUMNS = {
 }
 """The forms that are read here, by their number of columns."""
 
+UNUSED = ("q0", "tag")
+TYPES = {
+    "query_id": pa.dictionary(pa.int32(), pa.string()),
+    "rank": pa.float64(),
+    "score": pa.float64(),
+}
+"""Of the columns that are not plain text."""
 
-@dataclass(frozen=True)
-class Scan:
-    """What one look at some bytes says."""
-
-    spaces: int
-    """Delimiters, line ends, and any other byte up to the blank; a last line without its end has one too."""
-    clean: bool
-    ascii: bool
-    odd_numbers: bool
+T = TypeVar("T")
 
 
-def read_delimited(
-    con: duckdb.DuckDBPyConnection, path: str | Path, table: str, *, by_rank: bool
-) -> int | None:
-    """Fill `table(query_id, doc_id, key, score, rank, pair)` from a clean run, its rows in the file's order.
+class NotClean(Exception):
+    """A file is small, not clean, or holds a value for the exact reader to judge."""
 
-    `pair` is the hash of query and document (rankings.PAIR): made here, it costs nothing.
 
-    The answer is the number of columns, or None (and no promise about the table) for a file that is small,
-    not clean, or holds a value for the exact reader to judge. Row n (rowid + 1) is line n of the file.
+def read_delimited(path: str | Path, take: Callable[[pa.Table], T]) -> Iterator[T]:
+    """What `take` makes of each piece of a run, in the file's order. Raises NotClean, at whatever piece.
+
+    A piece holds the results of one or more queries; result n (from 0) of all pieces stands on line n + 1.
+    Columns: query_id (a dictionary), doc_id, rank DOUBLE and, but for a file of 3 columns, score DOUBLE.
+    `take` is called in other threads.
     """
     try:
         if not _is_large(path):
-            return None
-        with _plain_copy(path) as (plain, alias):
-            return _read(con, plain, alias, table, by_rank)
-    except (OSError, EOFError, zlib.error, _NotClean):
-        return None  # the exact reader says what is wrong
-
-
-class _NotClean(Exception):
-    pass
+            raise NotClean
+        with _plain(path) as source:
+            yield from _read(source, take)
+    except (OSError, EOFError, zlib.error, pa.ArrowException):
+        raise NotClean from None  # the exact reader says what is wrong
 
 
 def _is_large(path: str | Path) -> bool:
@@ -80,139 +86,114 @@ def _is_large(path: str | Path) -> bool:
 
 
 @contextmanager
-def _plain_copy(path: str | Path) -> Iterator[tuple[Path, str]]:
-    """The file (unpacked, where it is gzip) and a harmless name for it.
-
-    In a name, read_csv takes '*' and '[' as patterns, '~' as the home, 'a=b' as a partition, '.gz' as gzip.
-    """
-    with tempfile.TemporaryDirectory(prefix="rankroom") as folder:
-        if not re.fullmatch(r"[\w/.-]+", folder, re.ASCII):
-            raise _NotClean
-        alias = Path(folder) / "run"
-        with Path(path).open("rb") as source:
-            if source.peek(2)[:2] == GZIP_MAGIC:
-                with gzip.open(source) as inner, alias.open("wb") as plain:
-                    shutil.copyfileobj(inner, plain, PIECE)
-            else:
-                alias.symlink_to(Path(path).resolve())
-        yield alias, str(alias)
+def _plain(path: str | Path) -> Iterator[BinaryIO]:
+    """The file, unpacked where it is gzip, so that it can be read from any place."""
+    with Path(path).open("rb") as source:
+        if source.peek(2)[:2] != GZIP_MAGIC:
+            yield source
+            return
+        with tempfile.TemporaryFile(prefix="rankroom") as plain:
+            with gzip.open(source) as inner:
+                shutil.copyfileobj(inner, plain, PIECE)
+            plain.flush()
+            yield plain
 
 
-def _read(con: duckdb.DuckDBPyConnection, path: Path, alias: str, table: str, by_rank: bool) -> int | None:
-    with path.open("rb") as source:
-        first = source.readline(PIECE).rstrip(b"\n")
-        delimiter = TAB if TAB in first else BLANK
-        names = COLUMNS.get(first.count(delimiter) + 1)
-        if names is None or first.startswith(b"\xef\xbb\xbf"):
-            return None
-        scan = _scan(source.fileno(), delimiter)
-    if not scan.clean:
-        return None
-    by_rank = by_rank or len(names) == 3
-    with _file_order(con):
-        con.execute(_create(table, names, by_rank, scan), [alias, chr(delimiter)])
-    return len(names) if _sound(con, table, names, by_rank, scan.spaces) else None
+@dataclass(frozen=True)
+class Source:
+    """A file that may be clean, and how its fields are told apart."""
+
+    file: int
+    """Its descriptor."""
+    size: int
+    delimiter: int
+    names: tuple[str, ...]
 
 
-def _create(table: str, names: tuple[str, ...], by_rank: bool, scan: Scan) -> str:
-    # Numbers come as text where DuckDB would read more than the exact reader does: 1_000 and +-1.
-    number = "VARCHAR" if scan.odd_numbers else "DOUBLE"
-    types = ", ".join(f"'{name}': '{number if name in ('rank', 'score') else 'VARCHAR'}'" for name in names)
-    rank, score = _number("rank", scan), _number("score", scan) if "score" in names else "null::double"
-    key = f"0 - {rank}" if by_rank else score
-    # Bytes that are not UTF-8 are only noticed in columns that are asked for.
-    noticed = "" if scan.ascii or "tag" not in names else "where q0 is not null and tag is not null"
-    return f"""
-        create or replace temp table {table} as
-        select query_id, doc_id, {key} as key, {score} as score, {rank} as rank,
-               {PAIR} as pair
-        from read_csv(?, delim = ?, columns = {{{types}}}, header = false, auto_detect = false, quote = '',
-                      escape = '', comment = '', compression = 'none', hive_partitioning = false)
-        {noticed}
-        """
+def _read(opened: BinaryIO, take: Callable[[pa.Table], T]) -> Iterator[T]:
+    file = opened.fileno()
+    first = os.pread(file, LONGEST_LINE, 0).split(b"\n", 1)[0]
+    delimiter = TAB if TAB in first else BLANK
+    names = COLUMNS.get(first.count(delimiter) + 1)
+    if names is None or first.startswith(b"\xef\xbb\xbf"):
+        raise NotClean
+    source = Source(file, os.fstat(file).st_size, delimiter, names)
+    # pyarrow and numpy free the interpreter lock for most of this.
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, MOST_THREADS)) as pool:
+        yield from pool.map(lambda piece: take(_rows(source, *piece)), _pieces(source))
 
 
-def _number(name: str, scan: Scan) -> str:
-    if not scan.odd_numbers:
-        return name
-    return f"if(contains({name}, '_') or contains({name}, '+-'), null, {name}::double)"
+def _pieces(source: Source) -> Iterator[tuple[int, int]]:
+    """Where pieces begin and end."""
+    start = 0
+    while start < source.size:
+        end = _end_of_query(source, start + PIECE)
+        yield start, end
+        start = end
 
 
-def _sound(
-    con: duckdb.DuckDBPyConnection, table: str, names: tuple[str, ...], by_rank: bool, spaces: int
-) -> bool:
-    """Whether each line became a row, with numbers that need no further word.
-
-    read_csv makes a row only of a line with all columns. If the rows' delimiters and line ends are all the
-    bytes up to the blank that there are, then no other was left aside or became part of a field.
-    """
-    numbers = [name for name in ("rank", "score") if name in names]
-    # One value that is not finite makes the sum so. (So may many huge ones: then the exact reader looks.)
-    checks = [f"count({name}) = count(*) and isfinite(sum({name}))" for name in numbers]
-    if by_rank:
-        checks.append("bool_and(rank = floor(rank))")
-    return con.execute(
-        f"select count(*) * {len(names)} = ? and {' and '.join(checks)} from {table}", [spaces]
-    ).fetchall() == [(True,)]
+def _end_of_query(source: Source, place: int) -> int:
+    """Where, from a place on, a line of one query is followed by a line of another."""
+    length = LONGEST_LINE
+    while place + length < source.size:
+        ahead = os.pread(source.file, length, place)
+        line = ahead.find(b"\n") + 1
+        query = ahead[line : ahead.find(source.delimiter, line) + 1]
+        other = re.compile(rb"\n(?!" + re.escape(query) + rb")").search(ahead, line)
+        if line and query and other and other.end() + len(query) <= len(ahead):
+            return place + other.end()
+        length *= 4
+    return source.size
 
 
-@contextmanager
-def _file_order(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Rows are stored in the file's order, whatever the connection does otherwise."""
-    before = con.execute("select current_setting('preserve_insertion_order')").fetchall()[0][0]
-    con.execute("set preserve_insertion_order = true")
-    try:
-        yield
-    except (duckdb.ConversionException, duckdb.InvalidInputException):
-        raise _NotClean from None
-    finally:
-        con.execute(f"set preserve_insertion_order = {bool(before)}")
-
-
-def _scan(source: int, delimiter: int) -> Scan:
-    size = os.fstat(source).st_size
-    # numpy frees the interpreter lock for most of this: two at a time take half as long, more do not help.
-    with ThreadPoolExecutor(2) as pool:
-        pieces = list(pool.map(lambda start: _look(source, start), range(0, size, PIECE)))
-    last = os.pread(source, 1, size - 1)
-    return Scan(
-        spaces=sum(piece.spaces for piece in pieces) + (last != b"\n"),
-        clean=all(piece.clean for piece in pieces) and last != bytes([delimiter]),
-        ascii=all(piece.ascii for piece in pieces),
-        odd_numbers=any(piece.odd_numbers for piece in pieces),
+def _rows(source: Source, start: int, end: int) -> pa.Table:
+    data = os.pread(source.file, end - start, start)
+    fields = _count_fields(data, source.delimiter, is_last=end == source.size)
+    ascii = data.isascii()
+    names = source.names
+    rows = csv.read_csv(
+        pa.BufferReader(data),
+        read_options=csv.ReadOptions(column_names=names, use_threads=False, block_size=len(data) + 1),
+        parse_options=csv.ParseOptions(delimiter=chr(source.delimiter), quote_char=False),
+        convert_options=csv.ConvertOptions(
+            column_types={name: TYPES.get(name, pa.string()) for name in names},
+            # Bytes that are not UTF-8 are only noticed in columns that are asked for.
+            include_columns=[name for name in names if name not in UNUSED or not ascii],
+            check_utf8=not ascii,
+            null_values=[],
+        ),
     )
+    # No line gives a result unless it has all columns. If there are no more ends of fields than that, then no
+    # other byte up to the blank was left aside or became part of a field.
+    if len(data) != end - start or rows.num_rows * len(names) != fields or not _finite(rows):
+        raise NotClean
+    return rows.select([name for name in names if name not in UNUSED])
 
 
-def _look(source: int, start: int) -> Scan:
-    """One piece, with the two bytes before it (as if a newline stood before the file), so no pair is missed.
+def _count_fields(data: bytes, delimiter: int, is_last: bool) -> int:
+    """How many bytes up to the blank there are: ends of fields, if the piece is clean.
 
-    Clean: no two bytes up to the blank stand in a row, so no field is empty and no line begins or ends with
-    a delimiter; there is no CR, at which read_csv would end a line; no line begins with '#', as comments do.
+    That is looked at: no two such bytes stand in a row, so no field is empty and no line begins or ends with
+    a delimiter; there is no CR, at which pyarrow would end a line; no line begins with '#', as comments do.
     """
-    data = os.pread(source, PIECE + 2, start - 2) if start else b"-\n" + os.pread(source, PIECE, 0)
     codes = np.frombuffer(data, np.uint8)
-    spaces = codes <= BLANK
-    return Scan(
-        spaces=int(np.count_nonzero(spaces[2:])),
-        clean=not (spaces[1:] & spaces[:-1]).any()
-        and b"\r" not in data
-        and not (b"#" in data and _comment(codes)),
-        ascii=data.isascii(),
-        odd_numbers=(b"_" in data and _within_digits(codes)) or (b"+" in data and _plus_minus(codes)),
-    )
+    unended = is_last and codes[-1] != NEWLINE
+    if codes[0] <= BLANK or codes[0] == HASH or b"\r" in data or (unended and codes[-1] == delimiter):
+        raise NotClean
+    with_hashes, fields = b"#" in data, 0
+    for start in range(0, len(codes), SLICE):
+        some = codes[start : start + SLICE + 1]  # with the first of the next
+        ends = some <= BLANK
+        if (ends[1:] & ends[:-1]).any():
+            raise NotClean
+        if with_hashes and ((some[1:] == HASH) & (some[:-1] == NEWLINE)).any():
+            raise NotClean
+        fields += int(np.count_nonzero(ends[:SLICE]))
+    return fields + unended
 
 
-def _comment(codes: np.ndarray) -> bool:
-    at = np.flatnonzero(codes[1:] == HASH)
-    return bool((codes[at] == NEWLINE).any())
-
-
-def _within_digits(codes: np.ndarray) -> bool:
-    at = np.flatnonzero(codes[1:-1] == UNDERSCORE) + 1
-    digits = codes - ZERO < 10  # bytes wrap around, so this is '0' to '9'
-    return bool((digits[at - 1] & digits[at + 1]).any())
-
-
-def _plus_minus(codes: np.ndarray) -> bool:
-    at = np.flatnonzero(codes[:-1] == PLUS)
-    return bool((codes[at + 1] == MINUS).any())
+def _finite(rows: pa.Table) -> bool:
+    """Whether all numbers are finite. (Many huge ones may look otherwise; then the exact reader looks.)"""
+    columns = [rows.column(field.name) for field in rows.schema if field.type == pa.float64()]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return all(np.isfinite(numbers(column).sum()) for column in columns)

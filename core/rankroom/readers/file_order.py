@@ -1,6 +1,6 @@
 """The order of a large run's file. In nearly all, a query's results stand together, the best first, numbered.
 
-Where that is so, and it is looked at in every row, the rank column is the rank: nothing needs to be sorted.
+Where that is so, and it is looked at in every row, the place of a row is its rank, and nothing is sorted.
 """
 
 from __future__ import annotations
@@ -9,100 +9,97 @@ from dataclasses import dataclass
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 
-from rankroom.readers.rankings import Order, column
+from rankroom.readers.rankings import as_arrow, column, numbers, pair_hashes, repeated
 
-MOST_TIED = 1_000_000
-"""With more tied results than this, mending their ranks is no gain over ordering everything."""
+
+class OtherOrder(Exception):
+    """The results of a query do not stand together, the best first, numbered and each document once."""
 
 
 @dataclass(frozen=True)
-class FileOrder:
-    """A file in the order of its rankings: what rank its first results have, and its ties."""
+class Ranked:
+    """Whole rankings, as a piece of a file has them."""
 
+    results: pa.Table
+    """query_id, doc_id, score DOUBLE, rank (from 1), and pair: the hash of query and document."""
+    rankings: pa.Table
+    """query_id and num_returned of each."""
+    num_rows: int
+    """How many results they have together."""
     first_rank: int
-    order: Order
+    """What rank their first results have in the file: 0 or 1."""
+    by_rank: bool
+    """Whether ranks, and not scores, tell the order."""
+    ties: int
+    tied_queries: int
 
 
-def mend_ranks(
-    con: duckdb.DuckDBPyConnection, table: str, *, by_rank: bool, scored: bool
-) -> FileOrder | None:
-    """Make the column `rank` the rank of each result, from 0 or 1 on as in the file.
+def ranked(con: duckdb.DuckDBPyConnection, rows: pa.Table, *, by_rank: bool) -> Ranked:
+    """The rankings of a piece of a file, as read_delimited gives it. Raises OtherOrder.
 
-    None, and no change, if the file has another order. Where it has this one, only tied results may need
-    another rank than the file gives them: they go by document id descending. `scored` says whether there are
-    scores at all. The table's rows are those of the file, in its order. Makes the temp table
-    `ranking_starts(query_id, first_row, num_returned)`.
+    Tied results of a run that goes by scores are put in the order of their document ids, descending.
     """
-    starts = _starts(con, table)
-    ((first_rank,),) = con.execute(f"select rank from {table} where rowid = 0").fetchall()
-    if starts is None or first_rank not in (0, 1):
-        return None
-    tied = _look_through(con, table, starts, first_rank, scored)
-    if tied is None or len(tied) > MOST_TIED:
-        return None
-    return FileOrder(int(first_rank), _mend_ties(con, table, starts, tied[:0] if by_rank else tied))
-
-
-def _starts(con: duckdb.DuckDBPyConnection, table: str) -> np.ndarray | None:
-    """The rows in which rankings begin; None if the results of some query do not stand together."""
-    con.execute(
-        f"""
-        create or replace temp table ranking_starts as
-        select query_id, min(rowid) as first_row, count(*) as num_returned,
-               max(rowid) - min(rowid) + 1 = count(*) as together
-        from {table} group by query_id
-        """
+    queries = rows.column("query_id").combine_chunks()
+    query = np.from_dlpack(queries.indices)
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(query)) + 1])
+    lengths = np.diff(starts, append=len(query))
+    ranks = np.arange(1, len(query) + 1) - np.repeat(starts, lengths)
+    given = numbers(rows.column("rank"))
+    if (
+        len(starts) != len(queries.dictionary)
+        or given[0] not in (0, 1)
+        or not np.array_equal(given, ranks + (given[0] - 1))
+    ):
+        raise OtherOrder
+    con.register("piece", rows)
+    pairs = pair_hashes(con, "piece")
+    if len(repeated(pairs.copy())):
+        raise OtherOrder
+    tied = np.zeros(0, np.int64)
+    score = rows.column("score") if "score" in rows.column_names else pa.nulls(len(ranks), pa.float64())
+    if "score" in rows.column_names:
+        scores = numbers(score)
+        within = np.ones(len(scores) - 1, bool)
+        within[starts[1:] - 1] = False
+        if ((scores[1:] > scores[:-1]) & within).any():
+            raise OtherOrder
+        tied = np.flatnonzero((scores[1:] == scores[:-1]) & within)
+    else:
+        by_rank = True
+    if by_rank:
+        tied = tied[:0]
+    places = np.union1d(tied, tied + 1)
+    if len(places):
+        _settle_ties(con, rows, ranks, tied, places)
+    return Ranked(
+        pa.table(
+            {
+                "query_id": queries,
+                "doc_id": rows.column("doc_id"),
+                "score": score,
+                "rank": as_arrow(ranks),
+                "pair": as_arrow(pairs),
+            }
+        ),
+        pa.table(
+            {"query_id": queries.dictionary.take(as_arrow(query[starts])), "num_returned": as_arrow(lengths)}
+        ),
+        len(ranks),
+        int(given[0]),
+        by_rank,
+        len(places),
+        len(np.unique(np.searchsorted(starts, places, side="right"))),
     )
-    if con.execute("select 1 from ranking_starts where not together limit 1").fetchall():
-        return None
-    return np.sort(column(con, "select first_row from ranking_starts"))
 
 
-def _look_through(
-    con: duckdb.DuckDBPyConnection, table: str, starts: np.ndarray, first_rank: float, scored: bool
-) -> np.ndarray | None:
-    """The rows whose next is tied with them; None if ranks leave one out, or scores rise, in any ranking.
-
-    Batch by batch, so that what is looked at stays in the processor's cache.
-    """
-    at, rank_before, score_before = 0, first_rank - 1, 0.0
-    tied = [np.zeros(0, np.int64)]
-    for batch in con.sql(
-        f"select rank, {'score' if scored else '0::double as score'} from {table}"
-    ).to_arrow_reader():
-        ranks, scores = (np.from_dlpack(values) for values in batch.columns)
-        begins = np.zeros(len(ranks), bool)
-        begins[starts[np.searchsorted(starts, at) : np.searchsorted(starts, at + len(ranks))] - at] = True
-        in_step = np.diff(ranks, prepend=rank_before) == 1
-        in_step[begins] = ranks[begins] == first_rank
-        rises = np.diff(scores, prepend=score_before)
-        if not in_step.all() or ((rises > 0) & ~begins).any():
-            return None
-        if scored:
-            tied.append(np.flatnonzero((rises == 0) & ~begins) + at - 1)
-        at, rank_before, score_before = at + len(ranks), ranks[-1], scores[-1]
-    return np.concatenate(tied)
-
-
-def _mend_ties(con: duckdb.DuckDBPyConnection, table: str, starts: np.ndarray, tied: np.ndarray) -> Order:
-    """Order tied results within the ranks that they have together. `tied`: the rows tied with their next."""
-    rows = np.union1d(tied, tied + 1)
-    if not len(rows):
-        return Order()
-    begins = ~np.isin(rows - 1, tied)
-    first = rows[begins][np.cumsum(begins) - 1]
-    con.register("tied_rows", {"row": rows, "first": first})
-    con.execute(
-        f"""
-        update {table} set rank = rank + shifts.shift
-        from (
-            select row, first + row_number() over (partition by first order by doc_id desc) - 1 - row as shift
-            from tied_rows join {table} on {table}.rowid = tied_rows.row
-        ) as shifts
-        where {table}.rowid = shifts.row and shifts.shift <> 0
-        """
-    )
-    con.unregister("tied_rows")
-    queries = np.unique(np.searchsorted(starts, rows, side="right"))
-    return Order(ties=len(rows), tied_queries=len(queries))
+def _settle_ties(
+    con: duckdb.DuckDBPyConnection, rows: pa.Table, ranks: np.ndarray, tied: np.ndarray, places: np.ndarray
+) -> None:
+    """Order results that are tied with the next (`tied`), or with one before, within their ranks."""
+    begins = ~np.isin(places - 1, tied)
+    place = as_arrow(places)
+    ties = {"place": place, "tie": as_arrow(np.cumsum(begins)), "doc_id": rows.column("doc_id").take(place)}
+    con.register("ties", pa.table(ties))
+    ranks[column(con, "select place from ties order by tie, doc_id desc")] = ranks[places]

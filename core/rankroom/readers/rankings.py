@@ -6,12 +6,17 @@ The table has (query_id, doc_id, key, score, rank); `line` is the SQL expression
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 
 from rankroom.counted import queries
 from rankroom.faults import SHOWN, Fault, Report
+
+OrderedBy = Literal["score", "rank"]
+"""What tells the order of a TREC run's results."""
 
 WHOLE = 1_000_000
 """Up to so many results, ties and rank order are looked for in all of them."""
@@ -24,15 +29,26 @@ PAIR = "hash(query_id, doc_id)"
 """SQL for the hash of a query and a document together."""
 
 
-def pair_hashes(con: duckdb.DuckDBPyConnection, table: str, pair: str = PAIR) -> np.ndarray:
-    """A hash of 64 bits of each (query, document): what `repeated` looks at. `pair`: a column with it."""
-    return column(con, f"select {pair} as pair from {table}")
+def pair_hashes(con: duckdb.DuckDBPyConnection, table: str) -> np.ndarray:
+    """A hash of 64 bits of each (query, document): what `repeated` looks at."""
+    return column(con, f"select {PAIR} as pair from {table}")
 
 
 def column(con: duckdb.DuckDBPyConnection, query: str) -> np.ndarray:
     """The only column of a query's result: numbers, none NULL. (By Arrow: a third of fetchnumpy's time.)"""
-    chunks = con.sql(query).to_arrow_table().column(0).chunks
-    return np.concatenate([np.from_dlpack(chunk) for chunk in chunks]) if chunks else np.zeros(0)
+    return numbers(con.sql(query).to_arrow_table().column(0))
+
+
+def numbers(values: pa.ChunkedArray) -> np.ndarray:
+    """Numbers of Arrow, none NULL, as an array of their own."""
+    return (
+        np.concatenate([np.from_dlpack(chunk) for chunk in values.chunks]) if values.chunks else np.zeros(0)
+    )
+
+
+def as_arrow(values: np.ndarray) -> pa.Array:
+    """Numbers for Arrow, without a copy. (pa.array would import pandas, which takes longer than the rest.)"""
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
 
 
 def repeated(hashes: np.ndarray) -> np.ndarray:
@@ -105,6 +121,18 @@ def collapse_repeats(
 
 
 @dataclass(frozen=True)
+class RunFile:
+    """What was read: how many results, and what their order goes by."""
+
+    num_rows: int
+    ordered_by: OrderedBy
+    ranked: bool = False
+    """Whether the file is in their order. Then they have two more columns, `rank` and the hash of query and
+    document (`pair`), and may lack what is not needed; and the view TABLE_rankings has the query_id and
+    num_returned of each ranking."""
+
+
+@dataclass(frozen=True)
 class Order:
     """How a table's scores and ranks go together; numbers are over `scope`."""
 
@@ -156,6 +184,12 @@ def _disagreeing(found: Order, by_rank: bool) -> str:
         f"{queries(found.queries)}{found.scope}, first on line {found.first_line}; "
         "the scores were taken, as trec_eval does (--order rank takes the rank column)"
     )
+
+
+def has_shared_ranks(con: duckdb.DuckDBPyConnection, table: str) -> bool:
+    """Whether two results of a query have one rank."""
+    shared = f"select 1 from {table} group by query_id, rank having count(*) > 1 limit 1"
+    return bool(con.execute(shared).fetchall())
 
 
 def _ties(con: duckdb.DuckDBPyConnection, table: str) -> tuple[int, int]:

@@ -10,25 +10,21 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import duckdb
 
 from rankroom.faults import SHOWN, Fault, Report, clip
-from rankroom.readers.delimited import read_delimited
-from rankroom.readers.file_order import mend_ranks
+from rankroom.readers.clean_run import Needed, read_clean_run
 from rankroom.readers.lines import LINES, NOT_BLANK, empty_file, feed_lines
 from rankroom.readers.rankings import (
+    OrderedBy,
+    RunFile,
     collapse_repeats,
     find_repeats,
+    has_shared_ranks,
     order_doubts,
-    pair_hashes,
     repeat_faults,
-    repeated,
-    say_order,
 )
-
-OrderedBy = Literal["score", "rank"]
 
 LIMIT = 30
 """Grades beyond this, either way, are refused: 2^grade would drown every other gain."""
@@ -43,16 +39,6 @@ HEAD = 1000
 """The number of columns that most of the first so many lines have is the file's."""
 
 FIELDS = "list_filter(string_split(replace(line, chr(9), ' '), ' '), lambda field: field <> '')"
-
-
-@dataclass(frozen=True)
-class RunFile:
-    """What was read: how many results, and what their order goes by."""
-
-    num_rows: int
-    ordered_by: OrderedBy
-    first_rank: int | None = None
-    """What rank its first results have, if the table has two more columns: `rank` and `pair` (file_order)."""
 
 
 @dataclass(frozen=True)
@@ -103,24 +89,28 @@ def read_run(
     *,
     order: OrderedBy = "score",
     collapse_first: bool = False,
+    needed: Needed | None = None,
 ) -> RunFile:
-    """Fill the new temp table `table(query_id, doc_id, key DOUBLE, score DOUBLE, ...)` from a run.
+    """Make the temp view `table(query_id, doc_id, key DOUBLE, score DOUBLE, ...)` of a run's results.
 
     A ranking is ordered by key descending, then doc_id descending. The key is the score; or the rank,
-    negated, where the file has no scores or `order` is 'rank'. With faults the table means nothing.
+    negated, where the file has no scores or `order` is 'rank'. With faults the view means nothing. It takes
+    the place of an earlier one; `release_run` frees what it holds.
     """
-    columns = read_delimited(con, path, table, by_rank=order == "rank")
-    if columns is not None and not len(repeated(pair_hashes(con, table, "pair"))):
-        by_rank, scored = order == "rank" or columns == 3, columns != 3
-        found = mend_ranks(con, table, by_rank=by_rank, scored=scored)
-        if found or not (by_rank and _has_shared_ranks(con, table)):
-            if found:
-                say_order(found.order, str(path), report, by_rank=by_rank)
-            elif scored:
-                order_doubts(con, table, "rowid + 1", str(path), report, by_rank=by_rank)
-            first_rank = found.first_rank if found else None
-            return RunFile(_count(con, table), "rank" if by_rank else "score", first_rank)
-    return _read_run_exactly(con, path, table, report, order, collapse_first)
+    release_run(con, table)
+    if read := read_clean_run(con, path, table, report, order, needed or Needed()):
+        return read
+    lines = f"{table}_lines"
+    read = _read_run_exactly(con, path, lines, report, order, collapse_first)
+    con.execute(f"create temp view {table} as from {lines}")
+    return read
+
+
+def release_run(con: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Drop the view that `read_run` made, and the results behind it."""
+    con.execute(f"drop view if exists {table}; drop table if exists {table}_lines")
+    for part in ("rows", "rankings"):
+        con.unregister(f"{table}_{part}")
 
 
 def read_qrels(con: duckdb.DuckDBPyConnection, path: str | Path, table: str, report: Report) -> QrelsFile:
@@ -195,7 +185,7 @@ def _read_run_exactly(
     con.execute(f"delete from {table}_repeats where line_no not in (select line_no from {sound})")
     for more, count in (
         repeat_faults(con, table, file),
-        _shared_rank_faults(con, table, file) if by_rank and _has_shared_ranks(con, sound) else ([], 0),
+        _shared_rank_faults(con, table, file) if by_rank and has_shared_ranks(con, sound) else ([], 0),
     ):
         faults += more
         parse.total += count
@@ -412,10 +402,6 @@ def _is_header(fields: list[str]) -> bool:
         and HEADER.fullmatch(fields[0]) is not None
         and re.fullmatch(NUMBER, fields[-1]) is None
     )
-
-
-def _has_shared_ranks(con: duckdb.DuckDBPyConnection, table: str) -> bool:
-    return bool(_count(con, f"(select 1 from {table} group by query_id, rank having count(*) > 1 limit 1)"))
 
 
 def _shared_rank_faults(con: duckdb.DuckDBPyConnection, table: str, file: str) -> tuple[list[Fault], int]:
