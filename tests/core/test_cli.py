@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from rankroom.demo import samples
 from rankroom.faults import SHOWN
 from rankroom.resources import folder
 from rankroom.store import Store
-from small_stores import add_small, ask, write_folder, write_qrels, write_run
+from small_stores import add_small, ask, kept_open, write_folder, write_qrels, write_run
 
 EXAMPLE = folder("sample_runs") / "documentation_example"
 COMMANDS = (
@@ -60,13 +60,14 @@ def rankroom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 
 
 @pytest.fixture(scope="module")
-def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A store with the documentation example; tests only read it."""
     from rankroom.add import add_folder
 
     path = tmp_path_factory.mktemp("example") / "s.duckdb"
     add_folder(Store(path), EXAMPLE)
-    return path
+    with kept_open(Store(path)):
+        yield path
 
 
 def start(*arguments: object, **options: Any) -> subprocess.Popen[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,7 +14,7 @@ from rankroom.remove import remove_runs
 from rankroom.rescore import rescore
 from rankroom.show import run_report
 from rankroom.store import Store
-from small_stores import Rows, add_native, add_small, ask, write_qrels, write_run
+from small_stores import Rows, add_native, add_small, ask, kept_open, write_qrels, write_run
 
 TABLES = {
     "query_metrics": "from query_metrics order by run, stage, label_set, query_id, k",
@@ -213,12 +214,13 @@ LATER = {q: {"a": 1, "b": 2} for q in DEEP}
 
 
 @pytest.fixture(scope="module")
-def first(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A run that was cut, under the labels that it came with."""
     folder = tmp_path_factory.mktemp("first")
     store = Store(folder / "s.duckdb")
     add_small(store, folder, FIRST, {"deep": DEEP}, options=Options(keep=100))
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -231,11 +233,12 @@ def cut(first: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def rescored(cut: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def rescored(cut: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The same, scored under the later labels from what is kept of it."""
     store = copy_of(cut, tmp_path_factory.mktemp("rescored"))
     rescore(store)
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 @pytest.fixture
