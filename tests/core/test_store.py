@@ -31,13 +31,19 @@ def con():
         yield workspace
 
 
-@pytest.fixture
-def store(tmp_path, con) -> Store:
-    """A store with one cutoff more than every store has."""
-    made = Store(tmp_path / "store.duckdb")
-    with made.write(con):
+@pytest.fixture(scope="module")
+def written(tmp_path_factory) -> Path:
+    """The folder of a store with one cutoff more than every store has, after it was written."""
+    folder = tmp_path_factory.mktemp("written")
+    with open_workspace() as con, Store(folder / "store.duckdb").write(con):
         con.execute("insert into store.cutoffs values (7)")
-    return made
+    return folder
+
+
+@pytest.fixture
+def store(tmp_path, written) -> Store:
+    """A copy of that store."""
+    return Store(shutil.copy(written / "store.duckdb", tmp_path))
 
 
 @pytest.fixture
@@ -86,8 +92,8 @@ def test_what_is_written_is_read(store):
     assert cutoffs(store) == [1, 3, 5, 7, 10, 20, 50, 100]
 
 
-def test_after_writing_there_is_the_file_and_its_gate_and_nothing_else(store, tmp_path):
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["store.duckdb", "store.duckdb.gate"]
+def test_after_writing_there_is_the_file_and_its_gate_and_nothing_else(written):
+    assert sorted(path.name for path in written.iterdir()) == ["store.duckdb", "store.duckdb.gate"]
 
 
 def test_an_error_in_the_block_leaves_the_store_as_it_was(store, con):

@@ -145,7 +145,7 @@ def test_scoring_that_stops_half_way_loses_none(changed: Store, monkeypatch: pyt
     assert kept(changed) == before
 
 
-def test_under_new_labels_they_are_found_anew(changed: Store, tmp_path: Path) -> None:
+def test_under_new_labels_they_are_found_anew(both: Store, changed: Store, tmp_path: Path) -> None:
     """Under the new labels no German query is known to have lost anything."""
     german = {query["query_id"] for query in signal_worlds.queries() if query["language"] == "de"}
     add_native(
@@ -164,7 +164,7 @@ def test_under_new_labels_they_are_found_anew(changed: Store, tmp_path: Path) ->
     assert new
     assert RUN not in {row[5] for row in new}
     assert ask(changed, "select distinct label_set from signal_conflicts") == [("native@2",)]
-    assert [row for row in kept(changed) if row[2] == "native@1"] == by_hand(changed, "native@1")
+    assert [row for row in kept(changed) if row[2] == "native@1"] == kept(both)
 
 
 def test_of_another_query_set_there_are_none(both: Store, changed: Store, tmp_path: Path) -> None:
