@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,13 @@ def asked(store: Store, query: str, /, **parameters: object) -> list[dict[str, A
         con.execute(query, parameters or None)
         names = [column[0] for column in con.description or []]
         return [dict(zip(names, row, strict=True)) for row in con.fetchall()]
+
+
+@contextmanager
+def kept_open(store: Store) -> Iterator[Store]:
+    """A store that is only read: whoever reads it within the block need not open its file again."""
+    with store.read():
+        yield store
 
 
 def write_run(path: Path, rankings: Mapping[str, Ranking]) -> Path:

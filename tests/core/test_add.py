@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from rankroom.add import Added, LabelsFile, Options, add_folder, add_trec
 from rankroom.errors import Refused, UsageError
 from rankroom.rescore import rescore
 from rankroom.store import Store
-from small_stores import Rows, add_native, add_small, ask, write_folder, write_qrels, write_run
+from small_stores import Rows, add_native, add_small, ask, kept_open, write_folder, write_qrels, write_run
 
 LABELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 2, "c": -1}}
 RUN: dict[str, Any] = {"q1": ["x", "a"], "q2": ["x", "y"]}
@@ -32,7 +33,8 @@ def refused(added: Any, *args: Any, **parts: Any) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store with one run, `one`, which nothing may be added to."""
     folder = tmp_path_factory.mktemp("made")
     store = Store(folder / "s.duckdb")
     added = add_small(store, folder, LABELS, {"one": RUN})
@@ -40,12 +42,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Store:
     assert [(run.run, run.state, run.num_rows, run.kept_depth) for run in added.runs] == [
         ("one", "added", 4, None)
     ]
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 @pytest.fixture
 def room(made: Store, tmp_path: Path) -> Store:
-    """A store of its own with one run, `one`."""
+    """A copy of it, to add to."""
     copy = Store(tmp_path / "room.duckdb")
     copy.path.write_bytes(made.path.read_bytes())
     return copy
@@ -73,22 +76,19 @@ def test_further_runs_beside_one_that_is_there(room: Store, tmp_path: Path) -> N
     ]
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_other_content_under_the_same_name_is_refused(made: Store, tmp_path: Path) -> None:
+    before = contents(made)
+    for other in (
         OTHER,
         {"q1": ["x", "a"]},
         {"q1": ["x", "a"], "q2": ["x", "y", "z"]},
         {"q1": {"x": 2.0, "a": 1.0}, "q2": ["x", "y"]},
-    ],
-)
-def test_other_content_under_the_same_name_is_refused(room: Store, tmp_path: Path, other: Any) -> None:
-    before = contents(room)
-    faults = refused(add_small, room, tmp_path, LABELS, {"fine": OTHER, "one": other})
-    assert list(faults) == ["run_name_taken"]
-    assert "one.trec" in faults["run_name_taken"]
-    assert "--name" in faults["run_name_taken"]
-    assert contents(room) == before
+    ):
+        faults = refused(add_small, made, tmp_path, LABELS, {"fine": OTHER, "one": other})
+        assert list(faults) == ["run_name_taken"], other
+        assert "one.trec" in faults["run_name_taken"]
+        assert "--name" in faults["run_name_taken"]
+    assert contents(made) == before
 
 
 def test_the_same_file_with_another_keep_is_told_what_is_kept(room: Store, tmp_path: Path) -> None:
@@ -112,9 +112,9 @@ def test_under_another_name_it_is_taken(room: Store, tmp_path: Path) -> None:
     assert (added.run, added.state) == ("one, again", "added")
 
 
-def test_a_run_has_one_name_in_the_whole_store(room: Store, tmp_path: Path) -> None:
-    assert "run_name_taken" in refused(add_small, room, tmp_path, LABELS, {"one": RUN}, dataset="elsewhere")
-    assert ask(room, "select label_set from label_sets") == [("small@1",)]
+def test_a_run_has_one_name_in_the_whole_store(made: Store, tmp_path: Path) -> None:
+    assert "run_name_taken" in refused(add_small, made, tmp_path, LABELS, {"one": RUN}, dataset="elsewhere")
+    assert ask(made, "select label_set from label_sets") == [("small@1",)]
 
 
 CHANGED: dict[str, dict[str, Any]] = {
@@ -125,14 +125,14 @@ CHANGED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", CHANGED)
-def test_changed_labels_under_the_same_revision_are_refused(room: Store, tmp_path: Path, what: str) -> None:
-    before = contents(room)
-    parts = dict(CHANGED[what])
-    faults = refused(add_small, room, tmp_path, parts.pop("labels"), {"two": OTHER}, **parts)
-    assert list(faults) == ["changed_content"]
-    assert "qrels.txt" in faults["changed_content"]
-    assert contents(room) == before
+def test_changed_labels_under_the_same_revision_are_refused(made: Store, tmp_path: Path) -> None:
+    before = contents(made)
+    for what, changed in CHANGED.items():
+        parts = dict(changed)
+        faults = refused(add_small, made, tmp_path, parts.pop("labels"), {"two": OTHER}, **parts)
+        assert list(faults) == ["changed_content"], what
+        assert "qrels.txt" in faults["changed_content"]
+    assert contents(made) == before
 
 
 @pytest.mark.parametrize("what", CHANGED)
@@ -147,16 +147,16 @@ def test_at_a_new_revision_they_are_taken(room: Store, tmp_path: Path, what: str
     assert ask(room, "from runs_to_rescore") == [("one", "small@2")]
 
 
-def test_one_bad_file_among_many_and_nothing_is_stored(room: Store, tmp_path: Path) -> None:
-    before = contents(room)
+def test_one_bad_file_among_many_and_nothing_is_stored(made: Store, tmp_path: Path) -> None:
+    before = contents(made)
     runs = [write_run(tmp_path / f"{name}.trec", OTHER) for name in ("a", "b", "c")]
     runs[1].write_text("q1 Q0 a 1 NaN t\nq1 Q0 a 2 1.0 t\n")
     runs[2].write_text("q1 Q0 a 1 high t\n")
     labels = write_qrels(tmp_path / "q.txt", LABELS)
     with pytest.raises(Refused) as raised:
-        add_trec(room, runs, labels=labels, dataset="small")
+        add_trec(made, runs, labels=labels, dataset="small")
     assert {Path(fault.file).name for fault in raised.value.report.faults} == {"b.trec", "c.trec"}
-    assert contents(room) == before
+    assert contents(made) == before
 
 
 def test_a_store_is_not_made_for_what_is_refused_or_only_tried(no_store: Store, tmp_path: Path) -> None:
@@ -167,12 +167,12 @@ def test_a_store_is_not_made_for_what_is_refused_or_only_tried(no_store: Store, 
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".trec", ".txt"]
 
 
-def test_trying_says_what_would_be_refused(room: Store, tmp_path: Path) -> None:
-    before = contents(room)
+def test_trying_says_what_would_be_refused(made: Store, tmp_path: Path) -> None:
+    before = contents(made)
     dry = Options(dry_run=True)
-    assert "run_name_taken" in refused(add_small, room, tmp_path, LABELS, {"one": OTHER}, options=dry)
-    add_small(room, tmp_path, LABELS, {"two": OTHER}, revision="1", options=dry)
-    assert contents(room) == before
+    assert "run_name_taken" in refused(add_small, made, tmp_path, LABELS, {"one": OTHER}, options=dry)
+    add_small(made, tmp_path, LABELS, {"two": OTHER}, revision="1", options=dry)
+    assert contents(made) == before
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from cli_run import Ended, run
 from rankroom.annotations import Note, annotate
 from rankroom.errors import UsageError
 from rankroom.note_child import write_note
@@ -21,7 +20,6 @@ from rankroom.remove import remove_runs
 from rankroom.rescore import rescore
 from rankroom.store import Store
 from small_stores import add_small, ask, asked
-from typer.testing import CliRunner
 
 LABELS = {"q": {"a": 1}, "good": {"a": 1}, "-x": {"a": 1}}
 RUNS = {"first": {"q": ["x"], "good": ["a"], "-x": ["y"]}}
@@ -91,8 +89,8 @@ def test_next_weeks_run_says_what_still_fails_and_what_was_fixed_since(room: Sto
         "-x": "failing",
         "good": "not_failing",
     }
-    add_small(room, tmp_path, LABELS, {"second": {"q": ["x"], "good": ["a"], "-x": ["y"]}})
-    add_small(room, tmp_path, LABELS, {"third": {"q": ["a"], "good": ["a"], "-x": ["a"]}})
+    fails, finds = RUNS["first"], {query: ["a"] for query in LABELS}
+    add_small(room, tmp_path, LABELS, {"second": fails, "third": finds})
     second, third = noted(room, "second"), noted(room, "third")
     assert second["q"]["standing"] == "still_failing"
     assert (second["q"]["class"], second["q"]["cause"]) == ("never_retrieved", "no synonym")
@@ -212,14 +210,12 @@ def test_two_notes_and_a_run_being_added_at_once_all_go_in(room: Store) -> None:
     assert ask(room, "select count(*) from run_config") == [(1,)]
 
 
-def test_the_command(room: Store) -> None:
-    from rankroom.cli import app
-
-    arguments = ["note", "q", "--store", str(room.path), "--state", "explained", "--who", "noor", "--json"]
-    done = CliRunner().invoke(app, [*arguments, "--dispute", "x", "--grade", "2"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["query_set"] == "small@1"
+def test_the_command(
+    room: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = partial(run, monkeypatch, capsys, "note", "--store", room.path)
+    done = note("q", "--state", "explained", "--who", "noor", "--json", "--dispute", "x", "--grade", 2)
+    assert done.code == 0, done
+    assert done.json["query_set"] == "small@1"
     assert ask(room, "select state, disputed_grade, who from notes") == [("explained", 2, "noor")]
-    command = [sys.executable, "-m", "rankroom", "note", "gone", "--store", str(room.path), "--text", "t"]
-    refused = subprocess.run(command, capture_output=True, text=True)
-    assert (refused.returncode, refused.stderr) == (2, f"there is no query gone in {room.path}\n")
+    assert note("gone", "--text", "t") == Ended(2, "", f"there is no query gone in {room.path}\n")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 from cli_run import Run, run
 from rankroom.store import Store
-from small_stores import add_native, add_small
+from small_stores import add_native, add_small, kept_open
 
 METRIC_KEYS = [
     *("metric", "k", "baseline", "candidate", "difference", "low", "high", "p", "p_holm"),
@@ -19,7 +20,7 @@ ODD = "better|<b>*$x$~~y~~[z](u)&lt;"
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Two runs of twelve queries in three categories, one over a newer collection, and another data set."""
     folder = tmp_path_factory.mktemp("compare")
     store = Store(folder / "s.duckdb")
@@ -44,7 +45,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
     )
     add_small(store, folder, {"q01": {"right": 1}}, {"elsewhere": {"q01": ["right"]}}, dataset="other")
-    return store.path
+    with kept_open(store):
+        yield store.path
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from rankroom.rescore import rescore
 from rankroom.store import Store
 from rankroom.stored_comparison import compare_stored
 from rankroom.verdict_words import verdict
-from small_stores import add_native, ask
+from small_stores import add_native, ask, kept_open
 
 QUERIES = [f"q{at:02}" for at in range(1, 31)]
 
@@ -53,7 +54,7 @@ def about(config: str = "", more: str = "") -> str:
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Runs over one data set: two ranks, partly worse, incomplete, and one over another collection."""
     folder = tmp_path_factory.mktemp("comparison")
     store = Store(folder / "s.duckdb")
@@ -92,7 +93,8 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
         runs={"elsewhere": lines(1, ["q01"])},
         about={"elsewhere": about()},
     )
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 def compared(store: Store, base: str, cand: str, **options: Any) -> Comparison:
@@ -301,12 +303,13 @@ def test_labels_that_one_run_has_no_scores_under(revised: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def rescored(revised: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
+def rescored(revised: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The same, after one of the old runs has its scores under the new labels."""
     store = Store(tmp_path_factory.mktemp("rescored") / "s.duckdb")
     store.path.write_bytes(revised.path.read_bytes())
     rescore(store, ["old"])
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 def test_what_the_labels_did_and_what_the_retriever(rescored: Store) -> None:

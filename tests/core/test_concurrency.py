@@ -16,14 +16,21 @@ from rankroom.workspace import open_workspace
 CORE = Path(__file__).parents[2] / "core"
 ROWS = 3000
 
-# Adds the same file again and again under other names, each time as the command line does.
-ADDER = """
-import sys
+# Adds the same file again and again under other names, each time as the command line does: a process for
+# each of the names. What all of them import is imported once, before they part.
+ADDERS = """
+import os, sys
+import rankroom.add, rankroom.cli, rankroom.terminal
 from rankroom.__main__ import main
-store, labels, run, name, count = *sys.argv[1:5], int(sys.argv[5])
+store, labels, run, count, name, *others = sys.argv[1:]
 sys.argv[0] = "rankroom"
-print("ready", flush=True)
-for number in range(count):
+children = []
+for other in others:
+    if not (child := os.fork()):
+        name, children = other, []
+        break
+    children.append(child)
+for number in range(int(count)):
     data = ["--dataset", "stress", "--labels", labels, run, "--name", f"{name}-{number}"]
     sys.argv[1:] = ["add", "--store", store, *data]
     try:
@@ -31,6 +38,7 @@ for number in range(count):
     except SystemExit as end:
         assert not end.code, end.code
     print("stored", f"{name}-{number}", flush=True)
+assert not any([os.waitpid(child, 0)[1] for child in children])
 """
 
 # Transactions of any size without the reading and scoring, so that many of the kills hit one.
@@ -76,7 +84,7 @@ while not stop.exists():
             "where n is distinct from num_rows").fetchall()
     assert not torn, torn
     reads += 1
-    time.sleep(0.2)
+    time.sleep(0.5)
 print(reads, longest)
 """
 
@@ -170,13 +178,11 @@ def test_eight_adders_four_readers_and_a_shell_left_open(tmp_path, files, record
     folder = tmp_path / "stores"
     folder.mkdir()
     path, stop = folder / "store.duckdb", tmp_path / "stop"
-    finish(start(ADDER, path, *files, "first", 1))
+    finish(start(ADDERS, path, *files, 1, "first"))
     readers = [start(READER, path, stop) for _ in range(4)]
     shell = start(FOREIGN, path)
     assert shell.stdout.readline() == "open\n"
-    adders = [start(ADDER, path, *files, f"adder{number}", 10) for number in range(8)]
-    for adder in adders:
-        finish(adder)
+    said = finish(start(ADDERS, path, *files, 10, *(f"adder{number}" for number in range(8))))
     finish(shell)
     stop.touch()
     seen = [finish(reader).split() for reader in readers]
@@ -187,7 +193,9 @@ def test_eight_adders_four_readers_and_a_shell_left_open(tmp_path, files, record
         runs = [run for (run,) in con.execute("select run from runs order by run").fetchall()]
         rows = rows_by_run(con)
         labels = con.execute("select count(*) from label_sets").fetchall()
-    assert runs == sorted(["first-0", *(f"adder{a}-{number}" for a in range(8) for number in range(10))])
+    added = {f"adder{a}-{number}" for a in range(8) for number in range(10)}
+    assert stored(said) == added
+    assert runs == sorted({"first-0", *added})
     assert rows.keys() == set(runs)
     assert len({str(counts) for counts in rows.values()}) == 1
     assert dict(rows["first-0"])["rankings"] == QUERIES * DEPTH
@@ -198,10 +206,10 @@ def test_eight_adders_four_readers_and_a_shell_left_open(tmp_path, files, record
 
 def test_kill_9_of_add_leaves_its_run_whole_or_absent(tmp_path, files):
     path, chance = tmp_path / "store.duckdb", random.Random(5)
-    finish(start(ADDER, path, *files, "first", 1))
+    finish(start(ADDERS, path, *files, 1, "first"))
     done = {"first-0"}
     for attempt in range(6):
-        adder = start(ADDER, path, *files, f"attempt{attempt}", 100)
+        adder = start(ADDERS, path, *files, 100, f"attempt{attempt}")
         done |= killed_amid_the_next(adder, f"attempt{attempt}", chance.uniform(0, 0.6))
         with Store(path).read() as con:
             rows = rows_by_run(con)
@@ -209,7 +217,7 @@ def test_kill_9_of_add_leaves_its_run_whole_or_absent(tmp_path, files):
         assert done <= runs
         assert rows.keys() == runs
         assert len({str(counts) for counts in rows.values()}) == 1
-    assert stored(finish(start(ADDER, path, *files, "last", 1))) == {"last-0"}
+    assert stored(finish(start(ADDERS, path, *files, 1, "last"))) == {"last-0"}
 
 
 def test_kill_9_amid_large_transactions(tmp_path):

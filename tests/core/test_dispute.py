@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from rankroom.dispute import dispute_effect
 from rankroom.errors import UsageError
 from rankroom.store import Store
-from small_stores import add_native, asked
+from small_stores import add_native, asked, kept_open
 
 LABELS: dict[str, dict[str, int]] = {
     "q": {"a": 2, "b": 1, "secret": 3},
@@ -46,7 +47,7 @@ def parts(labels: dict[str, dict[str, int]], revision: int) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The labels as they are, and a revision for each dispute."""
     folder = tmp_path_factory.mktemp("dispute")
     store = Store(folder / "s.duckdb")
@@ -64,7 +65,8 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
                 labels[query][doc] = grade
         of_labels = parts({query: docs for query, docs in labels.items() if docs}, revision)
         add_native(store, folder / str(revision), **of_labels, runs=runs)
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 def scores(room: Store, revision: int, query: str) -> dict[str, dict[str, Any]]:

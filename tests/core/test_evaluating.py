@@ -16,7 +16,7 @@ import pytest
 import rankroom
 from rankroom import evaluating
 from rankroom.evaluating import Answer, Query
-from small_stores import Rows, ask
+from small_stores import Rows, ask, kept_open
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankroom.RankroomWarning")
 
@@ -321,12 +321,13 @@ def test_an_interrupt_stores_nothing(room: rankroom.Room, options: Any) -> None:
 
 
 @pytest.fixture(scope="module")
-def with_run(made: Path, tmp_path_factory: pytest.TempPathFactory) -> rankroom.Room:
+def with_run(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[rankroom.Room]:
     path = tmp_path_factory.mktemp("with_run") / "s.duckdb"
     path.write_bytes(made.read_bytes())
     room = rankroom.open(path)
     room.add_run("there", {"q1": ["reset"]})
-    return room
+    with kept_open(room.store):
+        yield room
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from rankroom.explain import as_text, explanation
 from rankroom.failing import failures_report
 from rankroom.printable import UNFIT
 from rankroom.store import Store
-from small_stores import add_native, add_small
+from small_stores import add_native, add_small, kept_open
 from typer.testing import CliRunner
 
 EVIL = "<b>x</b>\x1b[31m\u202egnp\n# title"
@@ -34,7 +35,7 @@ def staged(candidates: list[str], reranked: list[str], final: list[str]) -> dict
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("explain")
     store = Store(folder / "s.duckdb")
     add_native(
@@ -78,7 +79,8 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
     )
     annotate(store, Note("lost", "noor", state="explained", cause="the reranker", text=EVIL, owner="ines"))
     annotate(store, Note("lost", "noor", doc_id="y", grade=1))
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 def called(*arguments: str, room: Store) -> str:

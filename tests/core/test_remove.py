@@ -25,18 +25,28 @@ RUNS = {
 }
 
 
-@pytest.fixture
-def full(store: Store, tmp_path: Path) -> Store:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Three runs with something in every table that a run can have rows in."""
+    folder = tmp_path_factory.mktemp("made")
+    store = Store(folder / "s.duckdb")
     add_native(
         store,
-        tmp_path / "files",
+        folder / "files",
         queries=[{"query_id": q} for q in ("q1", "q2", "unlabelled")],
         labels=[{"query_id": q, "doc_id": "a", "grade": 1} for q in LABELS],
         runs=RUNS,
         about=dict.fromkeys(RUNS, "config.k = 5\n"),
     )
     return store
+
+
+@pytest.fixture
+def full(made: Store, tmp_path: Path) -> Store:
+    """A copy of it."""
+    copy = Store(tmp_path / "full.duckdb")
+    copy.path.write_bytes(made.path.read_bytes())
+    return copy
 
 
 def tables(store: Store) -> dict[str, Rows]:
@@ -74,16 +84,18 @@ def test_a_run_can_be_added_again_after(full: Store, tmp_path: Path) -> None:
         tmp_path / "files",
         queries=[{"query_id": q} for q in ("q1", "q2", "unlabelled")],
         labels=[{"query_id": q, "doc_id": "a", "grade": 1} for q in LABELS],
+        runs={"one": RUNS["one"]},
+        about={"one": "config.k = 5\n"},
     )
     assert ask(full, "select * exclude (added_at) from runs order by run") == before
     assert ask(full, "from query_metrics order by all") == scores
 
 
-def test_with_an_unknown_run_nothing_is_removed(full: Store) -> None:
-    before = tables(full)
+def test_with_an_unknown_run_nothing_is_removed(made: Store) -> None:
+    before = tables(made)
     with pytest.raises(UsageError, match="no run named ghost"):
-        remove_runs(full, ["one", "ghost"])
-    assert tables(full) == before
+        remove_runs(made, ["one", "ghost"])
+    assert tables(made) == before
 
 
 def test_a_name_is_only_a_name(store: Store, tmp_path: Path) -> None:

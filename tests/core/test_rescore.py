@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,7 +14,7 @@ from rankroom.remove import remove_runs
 from rankroom.rescore import rescore
 from rankroom.show import run_report
 from rankroom.store import Store
-from small_stores import Rows, add_native, add_small, ask, write_qrels, write_run
+from small_stores import Rows, add_native, add_small, ask, kept_open, write_qrels, write_run
 
 TABLES = {
     "query_metrics": "from query_metrics order by run, stage, label_set, query_id, k",
@@ -27,7 +28,14 @@ TABLES = {
 
 
 def contents(store: Store) -> dict[str, Rows]:
-    return {table: ask(store, query) for table, query in TABLES.items()}
+    with store.read() as con:
+        return {table: con.execute(query).fetchall() for table, query in TABLES.items()}
+
+
+def copy_of(store: Store, folder: Path) -> Store:
+    copy = Store(folder / "copy.duckdb")
+    copy.path.write_bytes(store.path.read_bytes())
+    return copy
 
 
 # Labels at a new revision
@@ -58,8 +66,7 @@ def test_a_new_revision_becomes_current_and_names_the_runs_to_rescore(revised: S
         "select run, rr from query_scores_all"
         " where k = 5 and query_id = 'q1' and label_set = 'small@1' order by run"
     )
-    copy = Store(tmp_path / "copy.duckdb")
-    copy.path.write_bytes(revised.path.read_bytes())
+    copy = copy_of(revised, tmp_path)
     assert ask(copy, "select run, label_set from runs_to_rescore") == [("one", "small@2")]
     assert ask(copy, scored) == [("two", 1.0)]
 
@@ -72,8 +79,7 @@ def test_a_new_revision_becomes_current_and_names_the_runs_to_rescore(revised: S
 
 
 def test_rescoring_one_run_leaves_the_others(revised: Store, tmp_path: Path) -> None:
-    copy = Store(tmp_path / "copy.duckdb")
-    copy.path.write_bytes(revised.path.read_bytes())
+    copy = copy_of(revised, tmp_path)
     before = ask(copy, "from scorings where run = 'two' order by all")
     assert {r.run for r in rescore(copy, ["one"])} == {"one"}
     assert ask(copy, "from scorings where run = 'two' order by all") == before
@@ -110,11 +116,11 @@ def test_native_labels_at_a_new_revision(store: Store, tmp_path: Path) -> None:
 
 
 def test_labels_given_again_at_a_new_revision_without_a_change_are_the_same_labels(
-    store: Store, tmp_path: Path
+    revised: Store, tmp_path: Path
 ) -> None:
-    add_small(store, tmp_path, OLD, {"one": RUNS["one"]})
-    again = add_small(store, tmp_path, OLD, {"one": RUNS["one"]}, revision="2")
-    assert (again.label_set, again.new_parts, again.runs[0].state) == ("small@1", [], "already there")
+    copy = copy_of(revised, tmp_path)
+    again = add_small(copy, tmp_path, NEW, {"two": RUNS["two"]}, revision="3")
+    assert (again.label_set, again.new_parts, again.runs[0].state) == ("small@2", [], "already there")
 
 
 # The same again, and further cutoffs
@@ -177,8 +183,7 @@ def test_a_cutoff_below_1_is_refused(revised: Store, k: int) -> None:
 def test_a_run_that_is_removed_meanwhile_is_passed_over(
     revised: Store, tmp_path: Path, cutoffs: list[int]
 ) -> None:
-    store = Store(tmp_path / "s.duckdb")
-    store.path.write_bytes(revised.path.read_bytes())
+    store = copy_of(revised, tmp_path)
 
     def remove_one(doing: str, at: int, of: int) -> None:
         if doing == "scoring one" and ask(store, "from runs where run = 'one'"):
@@ -209,25 +214,41 @@ LATER = {q: {"a": 1, "b": 2} for q in DEEP}
 
 
 @pytest.fixture(scope="module")
-def cut(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """A run that was cut, and labels of a later revision that it was not scored under."""
-    folder = tmp_path_factory.mktemp("cut")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A run that was cut, under the labels that it came with."""
+    folder = tmp_path_factory.mktemp("first")
     store = Store(folder / "s.duckdb")
     add_small(store, folder, FIRST, {"deep": DEEP}, options=Options(keep=100))
+    with kept_open(store) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def cut(first: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The same, and labels of a later revision that it was not scored under."""
+    folder = tmp_path_factory.mktemp("cut")
+    store = copy_of(first, folder)
     add_small(store, folder, LATER, {"short": {"whole": ["b"]}}, revision="2")
     return store
 
 
+@pytest.fixture(scope="module")
+def rescored(cut: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """The same, scored under the later labels from what is kept of it."""
+    store = copy_of(cut, tmp_path_factory.mktemp("rescored"))
+    rescore(store)
+    with kept_open(store) as opened:
+        yield opened
+
+
 @pytest.fixture
 def copied(cut: Store, tmp_path: Path) -> Store:
-    copy = Store(tmp_path / "copy.duckdb")
-    copy.path.write_bytes(cut.path.read_bytes())
-    return copy
+    return copy_of(cut, tmp_path)
 
 
 UNCUT = (
     "select query_id, rr, round(ap, 12), ndcg is null, r_precision, first_relevant_rank, unknown_because"
-    " from query_scores_uncut_all where run = 'deep' and label_set = $labels order by query_id"
+    " from query_scores_uncut_all where run = $run and label_set = $labels order by query_id"
 )
 TRUE_FIRST = [
     ("both_in", 1 / 3, round(1 / 3, 12), False, 0.0, 3, None),
@@ -243,19 +264,18 @@ TRUE_LATER = [
 ]
 
 
-def test_later_labels_on_a_cut_run_say_what_they_cannot_know(copied: Store) -> None:
-    rescore(copied)
-    assert ask(copied, UNCUT, labels="small@2") == [
+def test_later_labels_on_a_cut_run_say_what_they_cannot_know(rescored: Store) -> None:
+    assert ask(rescored, UNCUT, run="deep", labels="small@2") == [
         TRUE_LATER[0],
         ("late", None, None, True, 0.0, None, UNKNOWN.format(151)),
         ("split", 1.0, None, True, 0.5, 1, UNKNOWN.format(152)),
         TRUE_LATER[3],
     ]
-    assert ask(copied, "select num_unknown, rr, ap from run_summary_uncut where run = 'deep'") == [
+    assert ask(rescored, "select num_unknown, rr, ap from run_summary_uncut where run = 'deep'") == [
         (2, None, None)
     ]
     at_100 = "select query_id, recall from query_scores where run = 'deep' and k = 100 order by query_id"
-    assert ask(copied, at_100) == [("both_in", 1.0), ("late", 0.0), ("split", 0.5), ("whole", 1.0)]
+    assert ask(rescored, at_100) == [("both_in", 1.0), ("late", 0.0), ("split", 0.5), ("whole", 1.0)]
 
 
 def test_each_value_is_unknown_only_where_what_was_cut_could_change_it(store: Store, tmp_path: Path) -> None:
@@ -280,7 +300,7 @@ def test_rescoring_keeps_what_was_known_of_a_cut_run(copied: Store) -> None:
     before = contents(copied)
     rescore(copied, cutoffs=[7])
     after = contents(copied)
-    assert ask(copied, UNCUT, labels="small@1") == TRUE_FIRST
+    assert ask(copied, UNCUT, run="deep", labels="small@1") == TRUE_FIRST
     assert [r for r in after["labelled_ranks"] if r[2] == "small@1"] == [
         r for r in before["labelled_ranks"] if r[2] == "small@1"
     ]
@@ -288,20 +308,16 @@ def test_rescoring_keeps_what_was_known_of_a_cut_run(copied: Store) -> None:
     assert ("deep", "small@2", 100) in after["scorings"]
 
 
-def test_the_whole_file_heals_for_good(copied: Store, tmp_path: Path) -> None:
-    rescore(copied)
-    file = write_run(tmp_path / "anything.trec", DEEP)
-    rescore(copied, ["deep"], whole_file=file)
-    for _ in range(2):
-        assert ask(copied, UNCUT, labels="small@1") == TRUE_FIRST
-        assert ask(copied, UNCUT, labels="small@2") == TRUE_LATER
-        rescore(copied)
+def test_the_whole_file_heals_for_good(rescored: Store, tmp_path: Path) -> None:
+    copy = copy_of(rescored, tmp_path)
+    for file in (write_run(tmp_path / "anything.trec", DEEP), None):
+        rescore(copy, ["deep"], whole_file=file)
+        assert ask(copy, UNCUT, run="deep", labels="small@1") == TRUE_FIRST
+        assert ask(copy, UNCUT, run="deep", labels="small@2") == TRUE_LATER
 
 
-def test_show_at_another_cutoff_knows_what_the_store_knows(tmp_path: Path) -> None:
-    store = Store(tmp_path / "s.duckdb")
-    add_small(store, tmp_path, FIRST, {"deep": DEEP}, options=Options(keep=100))
-    stored, other = run_report(store, "deep", 5), run_report(store, "deep", 7)
+def test_show_at_another_cutoff_knows_what_the_store_knows(first: Store) -> None:
+    stored, other = run_report(first, "deep", 5), run_report(first, "deep", 7)
     assert other["uncut"] == stored["uncut"]
     assert [q["first_relevant_rank"] for q in other["queries"]] == [3, 150, 1, 1]
 
@@ -317,17 +333,18 @@ OTHER_FILES = {
 }
 
 
-@pytest.mark.parametrize("what", OTHER_FILES)
-def test_another_file_is_refused_and_changes_nothing(copied: Store, tmp_path: Path, what: str) -> None:
+def test_another_file_is_refused_and_changes_nothing(copied: Store, tmp_path: Path) -> None:
     before = contents(copied)
-    with pytest.raises(Refused, match="not the file that run deep came from"):
-        rescore(copied, ["deep"], whole_file=write_run(tmp_path / "r.trec", OTHER_FILES[what]))
+    for what, other in OTHER_FILES.items():
+        file = write_run(tmp_path / f"{what}.trec", other)
+        with pytest.raises(Refused, match=f"{what}.trec.*not the file that run deep came from"):
+            rescore(copied, ["deep"], whole_file=file)
     assert contents(copied) == before
 
 
 def test_the_whole_file_goes_with_a_further_cutoff(copied: Store, tmp_path: Path) -> None:
     rescore(copied, ["deep"], whole_file=write_run(tmp_path / "r.trec", DEEP), cutoffs=[7])
-    assert ask(copied, UNCUT, labels="small@2") == TRUE_LATER
+    assert ask(copied, UNCUT, run="deep", labels="small@2") == TRUE_LATER
     assert ask(copied, "select run, count(*) from query_scores where k = 7 group by run order by run") == [
         ("deep", 4),
         ("short", 4),
@@ -340,27 +357,18 @@ def test_a_file_with_faults_is_refused(copied: Store, tmp_path: Path) -> None:
         rescore(copied, ["deep"], whole_file=tmp_path / "r.trec")
 
 
-def test_the_whole_file_of_a_run_that_had_a_document_twice(store: Store, tmp_path: Path) -> None:
-    """It was added with the first place of each document; so it is read again."""
-    file = write_run(tmp_path / "deep.trec", DEEP)
-    file.write_text(file.read_text() + "late Q0 x3 0 -900.0 t\n")
+def test_the_whole_file_is_read_as_it_was_when_the_run_was_added(store: Store, tmp_path: Path) -> None:
+    """Of a run with a document twice its first place counts; one without scores goes by rank."""
+    twice, ranks = write_run(tmp_path / "twice.trec", DEEP), tmp_path / "ranks.trec"
+    twice.write_text(twice.read_text() + "late Q0 x3 0 -900.0 t\n")
+    ranks.write_text("".join(f"{q} {d} {i}\n" for q, docs in DEEP.items() for i, d in enumerate(docs, 1)))
+    labels = write_qrels(tmp_path / "q.txt", FIRST)
     options = Options(keep=100, collapse_first=True)
-    labels = write_qrels(tmp_path / "q.txt", FIRST)
-    add_trec(store, [file], labels=labels, dataset="small", options=options)
+    add_trec(store, [twice, ranks], labels=labels, dataset="small", options=options)
     add_small(store, tmp_path / "later", LATER, {"short": {"whole": ["b"]}}, revision="2")
-    rescore(store, ["deep"], whole_file=file)
-    assert ask(store, UNCUT, labels="small@2") == TRUE_LATER
-
-
-def test_the_whole_file_of_a_run_ordered_by_rank(store: Store, tmp_path: Path) -> None:
-    """Without scores, too: three columns."""
-    file = tmp_path / "ranks.trec"
-    file.write_text("".join(f"{q} {d} {i}\n" for q, docs in DEEP.items() for i, d in enumerate(docs, 1)))
-    labels = write_qrels(tmp_path / "q.txt", FIRST)
-    add_trec(store, [file], labels=labels, dataset="small", name="deep", options=Options(keep=100))
-    add_small(store, tmp_path / "later", LATER, {"short": {"whole": ["b"]}}, revision="2")
-    rescore(store, ["deep"], whole_file=file)
-    assert ask(store, UNCUT, labels="small@2") == TRUE_LATER
+    for file in (twice, ranks):
+        rescore(store, [file.stem], whole_file=file)
+        assert ask(store, UNCUT, run=file.stem, labels="small@2") == TRUE_LATER
 
 
 def test_the_whole_file_is_of_one_run(copied: Store, tmp_path: Path) -> None:
@@ -369,16 +377,15 @@ def test_the_whole_file_is_of_one_run(copied: Store, tmp_path: Path) -> None:
             rescore(copied, runs, whole_file=write_run(tmp_path / "r.trec", DEEP))
 
 
-def test_a_cutoff_beyond_what_is_kept_is_refused(copied: Store) -> None:
-    before = contents(copied)
+def test_a_cutoff_beyond_what_is_kept_is_refused(cut: Store, rescored: Store) -> None:
+    before = contents(cut)
     with pytest.raises(UsageError, match="run deep only the first 100"):
-        rescore(copied, cutoffs=[101])
-    assert contents(copied) == before
+        rescore(cut, cutoffs=[101])
+    assert contents(cut) == before
     with pytest.raises(UsageError, match="no scores under the current labels"):
-        run_report(copied, "deep", 101)
-    rescore(copied)
+        run_report(cut, "deep", 101)
     with pytest.raises(UsageError, match="run deep only the first 100"):
-        run_report(copied, "deep", 101)
+        run_report(rescored, "deep", 101)
 
 
 def test_keeping_less_than_the_largest_cutoff_is_refused(no_store: Store, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import rankroom
 from rankroom.add import add_folder, add_trec
 from rankroom.readers import run_frames
 from rankroom.store import Store
-from small_stores import ask, write_folder, write_qrels, write_run
+from small_stores import ask, kept_open, write_folder, write_qrels, write_run
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankroom.RankroomWarning")
 
@@ -30,13 +31,14 @@ RESULTS = {"q1": ["keys", "reset"], "q2": ["intro", "plans"], "q3": []}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     room = rankroom.open(tmp_path_factory.mktemp("made") / "s.duckdb")
     assert not room.path.exists()
     room.add_dataset("faq", queries=QUERIES, labels=LABELS, documents=DOCUMENTS, collection="help@2026-03")
     room.add_run("bm25", RESULTS, config={"final": {"k": 2}}, created=date(2026, 3, 9), tags=["weekly"])
     room.add_run("dense", {"q1": {"reset": 2.0, "intro": 1.0}, "q2": {"plans": 0.5}}, baseline="bm25")
-    return room.path
+    with kept_open(room.store):
+        yield room.path
 
 
 @pytest.fixture

@@ -1,20 +1,22 @@
 """Statements of strangers: what they get, and that they cannot get out or go on for ever.
 
-Each attack runs in its sandbox, several side by side; after all of them this process lives, the store is the
-same to the byte, no process is left and nothing lies about.
+Each attack runs in a process of its own, several side by side; after all of them this process lives, the
+store is the same to the byte, no process is left and nothing lies about.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -150,7 +152,45 @@ HUNGRY = {
     "one large value": Attack("select repeat('x', 30000000)", "size", "a row is larger than 20 MB"),
 }
 
-ATTACKS = REFUSED | FAILED | ENDLESS | HUNGRY
+SHORT = REFUSED | FAILED
+"""Those that end by themselves and at once."""
+
+ATTACKS = SHORT | ENDLESS | HUNGRY
+
+READING = [
+    "describe run_summary",
+    "show tables",
+    "summarize runs",
+    "explain select * from runs",
+    "/* why */ explain analyze select * from runs",
+    "from query('select 1')",
+    "from run_comparison('first', 'first', 5)",
+    "pivot query_scores on k in (1, 5) using avg(hit) group by run",
+    "values (1), (2)",
+]
+
+FORKS = """
+import io, json, os, sys
+sys.path += [path for path in sys.argv[1:] if path not in sys.path]
+from rankroom.sandbox_worker import main
+said = []
+for job in json.load(sys.stdin):
+    reply, given = os.pipe()
+    if not (child := os.fork()):
+        os.dup2(given, 1)
+        os.close(given)
+        sys.stdin = io.StringIO(json.dumps(job))
+        try:
+            main()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(given)
+    with open(reply, "rb") as channel:
+        said.append((channel.read().hex(), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+print(json.dumps(said))
+"""
+"""Stands in for the program that runs one job: a process for each of many, which start where imports end."""
 
 
 @dataclass(frozen=True)
@@ -196,22 +236,41 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield Place(store, folder, temp, processes)
 
 
+Attempt = Callable[[], Answer]
+"""What became of a statement: gives its rows, or raises StatementError."""
+
+
 @pytest.fixture(scope="module")
-def attempts(place: Place, request: pytest.FixtureRequest) -> Iterator[dict[str, Future[Answer]]]:
-    """What became of every attack that this session is about, two at a time."""
-    wanted = [item.callspec.params["name"] for item in request.session.items if is_attack(item)]
+def ended(place: Place) -> dict[str, Attempt]:
+    """What became of every statement that ends by itself."""
+    statements = {name: written(place, attack) for name, attack in SHORT.items()}
+    statements |= {statement: statement for statement in READING}
+    jobs = [json.loads(sandbox._job(place.store, text, QUICK)) for text in statements.values()]
+    with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
+        patched.setattr(sandbox, "BOOT", FORKS)
+        with sandbox._process(json.dumps(jobs).encode(), folder) as (process, errors):
+            assert process.stdout
+            said = process.stdout.read()
+            assert process.wait() == 0, errors.seek(0) or errors.read()
+        assert not any(Path(folder).iterdir())
+    return {
+        name: partial(sandbox._answer, bytes.fromhex(reply), status, io.BytesIO(), text, QUICK)
+        for (name, text), (reply, status) in zip(statements.items(), json.loads(said), strict=True)
+    }
+
+
+@pytest.fixture(scope="module")
+def attempts(
+    place: Place, ended: dict[str, Attempt], request: pytest.FixtureRequest
+) -> Iterator[dict[str, Attempt]]:
+    """What became of every attack that this session is about, those that do not end two at a time."""
+    wanted = {item.callspec.params["name"] for item in request.session.items if is_attack(item)}
     before = place.store.path.read_bytes()
     with ThreadPoolExecutor(2) as pool:
-        yield {
-            name: pool.submit(
-                ask,
-                place.store,
-                ATTACKS[name].statement.format(folder=place.folder, store=place.store.path)
-                if "{" in ATTACKS[name].statement
-                else ATTACKS[name].statement,
-                ATTACKS[name].limits,
-            )
-            for name in wanted
+        yield ended | {
+            name: pool.submit(ask, place.store, written(place, ATTACKS[name]), ATTACKS[name].limits).result
+            for name in ATTACKS
+            if name in wanted - ended.keys()
         }
     assert place.store.path.read_bytes() == before
     assert sorted(path.name for path in place.folder.iterdir()) == [
@@ -226,6 +285,13 @@ def attempts(place: Place, request: pytest.FixtureRequest) -> Iterator[dict[str,
     assert_all_gone(place)
 
 
+def written(place: Place, attack: Attack) -> str:
+    """The statement of an attack on this place."""
+    if "{" not in attack.statement:
+        return attack.statement
+    return attack.statement.format(folder=place.folder, store=place.store.path)
+
+
 def is_attack(item: pytest.Item) -> bool:
     return getattr(item, "originalname", "") == "test_an_attack_gets_a_sentence"
 
@@ -238,9 +304,9 @@ def assert_all_gone(place: Place) -> None:
 
 
 @pytest.mark.parametrize("name", list(ATTACKS))
-def test_an_attack_gets_a_sentence(attempts: dict[str, Future[Answer]], name: str) -> None:
+def test_an_attack_gets_a_sentence(attempts: dict[str, Attempt], name: str) -> None:
     with pytest.raises(StatementError) as caught:
-        attempts[name].result()
+        attempts[name]()
     assert caught.value.kind in ATTACKS[name].kind.split(" or ")
     assert ATTACKS[name].says in str(caught.value)
     assert "hunter2" not in str(caught.value)
@@ -287,22 +353,9 @@ def test_rows_come_with_their_types_and_exact_numbers(place: Place) -> None:
     assert (row["map"], row["nothing"], str(row["day"])) == ([("a", 1)], None, "2026-03-01")
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "describe run_summary",
-        "show tables",
-        "summarize runs",
-        "explain select * from runs",
-        "/* why */ explain analyze select * from runs",
-        "from query('select 1')",
-        "from run_comparison('first', 'first', 5)",
-        "pivot query_scores on k in (1, 5) using avg(hit) group by run",
-        "values (1), (2)",
-    ],
-)
-def test_what_only_reads_is_let_through(place: Place, statement: str) -> None:
-    assert place.ask(statement).table.num_rows
+@pytest.mark.parametrize("statement", READING)
+def test_what_only_reads_is_let_through(ended: dict[str, Attempt], statement: str) -> None:
+    assert ended[statement]().table.num_rows
 
 
 def test_columns_with_one_name_get_numbers(place: Place) -> None:

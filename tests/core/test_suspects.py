@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from rankroom.remove import remove_runs
 from rankroom.rescore import rescore
 from rankroom.resources import sql
 from rankroom.store import Store
-from small_stores import add_native, add_small, ask, asked
+from small_stores import add_native, add_small, ask, asked, kept_open
 
 WORDS = "to share a notebook open its menu choose share and type the address of your guest"
 DOCUMENTS = [
@@ -84,13 +85,14 @@ def parts(**runs: dict[str, list[str]]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("suspects")
     store = Store(folder / "s.duckdb")
     missing = SECOND | {"top": ["other"]}
     add_native(store, folder / "one", **parts(first=FIRST | {"top": ["other"]}))
     add_native(store, folder / "two", **parts(second=missing))
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 EXPECTED = {

@@ -11,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rankroom import upload, upload_files
+from cli_run import run
+from rankroom import child, upload, upload_files
 from rankroom.__main__ import main
 from rankroom.resources import folder
 from rankroom.store import Store
@@ -64,6 +65,19 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 
 @pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The child's command is run in this process: what is asked is what comes of it."""
+
+    def run_here(arguments: Sequence[str], *, folder: Path, **_: object) -> child.Ended:
+        with monkeypatch.context() as patched:
+            patched.chdir(folder)
+            ended = run(patched, capsys, *arguments)
+        return child.Ended(ended.code, ended.out.encode(), ended.err)
+
+    monkeypatch.setattr(upload.child, "run", run_here)
+
+
+@pytest.fixture
 def laid(tmp_path: Path) -> Path:
     place = tmp_path / "laid"
     place.mkdir()
@@ -100,6 +114,7 @@ def test_a_check_stores_nothing_and_says_what_would_be_new(no_store: Store) -> N
     assert not no_store.exists()
 
 
+@pytest.mark.usefixtures("here")
 def test_an_add_makes_the_store_and_a_second_one_finds_all_there(no_store: Store) -> None:
     given = {"revision": "7", "relevant_from": 2}
     run = ("bm25.txt", b"q1 Q0 a 1 2 t\nq1 Q0 b 2 2 t\n")
@@ -118,6 +133,7 @@ def test_an_add_makes_the_store_and_a_second_one_finds_all_there(no_store: Store
     assert faults(other) == [("bm25.txt", "run_name_taken")]
 
 
+@pytest.mark.usefixtures("here")
 def test_a_zipped_folder(no_store: Store) -> None:
     outcome = upload.add(no_store.path, zipped(example() | {"deep/er/still": b""}, "help centre/"))
     assert outcome.added is not None
@@ -125,6 +141,7 @@ def test_a_zipped_folder(no_store: Store) -> None:
     assert outcome.not_read == 1
 
 
+@pytest.mark.usefixtures("here")
 def test_faults_say_file_line_field_value_and_what_was_expected(no_store: Store) -> None:
     outcome = upload.check(no_store.path, trec(("a.txt", b"q1 Q0 a 1 high t\n"), labels=b"q1 0 a 1.5\n"))
     assert outcome.num_faults >= 1
@@ -139,6 +156,7 @@ def test_faults_say_file_line_field_value_and_what_was_expected(no_store: Store)
     assert not no_store.exists()
 
 
+@pytest.mark.usefixtures("here")
 def test_a_wrong_call_gives_the_sentence(no_store: Store) -> None:
     outcome = upload.check(no_store.path, trec(("a.txt", RUN), ("a.txt.gz", RUN)))
     assert "would make a run named a" in outcome.problem

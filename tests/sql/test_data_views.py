@@ -14,7 +14,7 @@ from rankroom.add import Options
 from rankroom.rescore import rescore
 from rankroom.store import Store
 from rankroom.workspace import open_workspace
-from small_stores import add_native, add_small, ask, asked
+from small_stores import add_native, add_small, ask, asked, kept_open
 
 QUERIES = [
     {"query_id": "q1", "text": "One", "category": "a", "split": "dev", "must_pass": True},
@@ -46,7 +46,7 @@ ABOUT = (
 
 
 @pytest.fixture(scope="module")
-def native(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def native(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("native")
     store = Store(folder / "s.duckdb")
     add_native(
@@ -59,7 +59,8 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> Store:
         about={"two_stages": ABOUT},
         dataset='name = "native"\n[labels]\nrelevant_from = 2\nreviewer = "all"\n',
     )
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 def test_label_sets(native: Store) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
 from rankroom.store import Store
-from small_stores import add_native, ask, asked
+from small_stores import add_native, ask, asked, kept_open
 
 STAGES = """
 stages = [
@@ -43,7 +44,7 @@ def line(chance: random.Random, query: int, *, staged: bool) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Two runs of made-up rankings, one with stages; queries may be left out, or have no answer."""
     folder = tmp_path_factory.mktemp("counts")
     store, chance = Store(folder / "s.duckdb"), random.Random(3)
@@ -74,7 +75,8 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
         runs=runs,
         about={"staged": STAGES},
     )
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 def test_what_fails_has_one_first_class_and_nothing_else_has_any(room: Store) -> None:

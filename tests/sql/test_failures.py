@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from rankroom.explain import as_text, explanation
 from rankroom.failing import failures_report
 from rankroom.rescore import rescore
 from rankroom.store import Store
-from small_stores import add_native, add_small, ask, asked
+from small_stores import add_native, add_small, ask, asked, kept_open
 
 STAGES = """
 stages = [
@@ -106,7 +107,7 @@ LINES: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("failures")
     store = Store(folder / "s.duckdb")
     labels: list[dict[str, Any]] = []
@@ -128,7 +129,8 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
         runs={"staged": [{"query_id": q} | line for q, line in LINES.items()]},
         about={"staged": STAGES},
     )
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 def failure(room: Store, query: str, k: int = 5) -> dict[str, Any]:
@@ -246,7 +248,7 @@ def test_the_funnel_counts_what_each_step_holds_and_passes_on(room: Store) -> No
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("plain")
     store = Store(folder / "s.duckdb")
     deep = [f"x{i}" for i in range(120)]
@@ -262,7 +264,8 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Store:
         "beyond": [*deep, "a"],
     }
     add_small(store, folder, labels, {"plain": run}, options=Options(keep=100))
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 def test_classes_without_stages(plain: Store) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from rankroom.store import Store
-from small_stores import add_native, add_small, ask, asked
+from small_stores import add_native, add_small, ask, asked, kept_open
 
 CONFIG = """
 stages = [{name = "candidates", position = 1}, {name = "final", position = 2}]
@@ -33,7 +33,7 @@ LABELS = {
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Two runs with two stages of one data set under two revisions of its labels; and another data set."""
     folder = tmp_path_factory.mktemp("macros")
     store = Store(folder / "s.duckdb")
@@ -66,7 +66,8 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
             about={"base": CONFIG, "cand": OTHER_CONFIG},
         )
     add_small(store, folder, {"other": {"a": 1}}, {"elsewhere": {"other": ["a"]}}, dataset="elsewhere")
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 def test_rank_transitions_names_every_move(room: Store) -> None:
@@ -245,14 +246,15 @@ def test_what_is_not_there_is_refused_by_name(room: Store, query: str, named: st
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Labels, and no run yet."""
     folder = tmp_path_factory.mktemp("bare")
     store = Store(folder / "s.duckdb")
     queries = [{"query_id": "q", "category": "faq", "language": "en"}]
     labels = [{"query_id": "q", "doc_id": "a", "grade": 1}]
     add_native(store, folder / "files", queries=queries, labels=labels)
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("query", [f"from {macro}('base', 'cand', 5)" for macro in PAIRED])
@@ -312,19 +314,16 @@ def everything(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
     }
 
 
-def test_the_file_opened_directly(room: Store) -> None:
-    with closing(duckdb.connect(str(room.path), read_only=True)) as con:
-        directly = everything(con)
-    assert directly["query_scores"] == 3 * 2 * 7 + 7
+def test_the_file_opened_directly_or_attached_and_used(room: Store, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.duckdb"
+    copy.write_bytes(room.path.read_bytes())
     with room.read() as con:
-        assert directly == everything(con)
-
-
-def test_the_file_attached_and_used(room: Store) -> None:
-    with closing(duckdb.connect(str(room.path), read_only=True)) as con:
-        directly = everything(con)
+        by_rankroom = everything(con)
+    assert by_rankroom["query_scores"] == 3 * 2 * 7 + 7
+    with closing(duckdb.connect(str(copy), read_only=True)) as con:
+        assert everything(con) == by_rankroom
     with closing(duckdb.connect()) as con:
-        con.execute(f"attach '{room.path}' as x (read_only)")
-        assert con.execute("select count(*) from x.query_scores").fetchall() == [(directly["query_scores"],)]
+        con.execute(f"attach '{copy}' as x (read_only)")
+        assert con.execute("select count(*) from x.query_scores").fetchall() == [(3 * 2 * 7 + 7,)]
         con.execute("use x")
-        assert everything(con) == directly
+        assert everything(con) == by_rankroom

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from rankroom.store import Store
-from small_stores import add_native, ask, asked
+from small_stores import add_native, ask, asked, kept_open
 
 QUERIES = [
     {"query_id": "a", "category": "faq", "split": "dev", "language": "en"},
@@ -33,12 +34,13 @@ IDS = "array(select query_id from queries{})"
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("means")
     store = Store(folder / "s.duckdb")
     runs = {"timed": RESULTS, "untimed": [{"query_id": "a", "results": ["x"]}]}
     add_native(store, folder / "files", queries=QUERIES, labels=LABELS, runs=runs)
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize(

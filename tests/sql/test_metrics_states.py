@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rankroom.store import Store
-from small_stores import add_native, add_small, ask, asked
+from small_stores import add_native, add_small, ask, asked, kept_open
 
 QUERIES: list[dict[str, Any]] = [
     {"query_id": "returned", "split": "dev"},
@@ -41,7 +42,7 @@ NO_ANSWER = [
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     folder = tmp_path_factory.mktemp("states")
     store = Store(folder / "s.duckdb")
     labels: list[dict[str, Any]] = [{"query_id": q, "doc_id": "a", "grade": 2} for q in ANSWERABLE]
@@ -77,7 +78,8 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Store:
         documents=[{"doc_id": d} for d in ("a", "b", "x")] + [{"doc_id": "secret", "groups": ["staff"]}],
         runs={"mixed": run},
     )
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 def row(room: Store, query: str, k: int = 3) -> dict[str, Any]:

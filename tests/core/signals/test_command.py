@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -12,11 +13,11 @@ import signal_worlds
 from cli_run import Run, run
 from rankroom.store import Store
 from signal_worlds import SINGLE
-from small_stores import add_native
+from small_stores import add_native, kept_open
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Two runs that differ, two that do not, and one that was asked something else."""
     folder = tmp_path_factory.mktemp("command")
     store = signal_worlds.build(folder, "usual", "same", "must_pass_broken")
@@ -28,7 +29,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
         runs={name: [{"query_id": "q", "results": ["d"]}] for name in ("elsewhere", "beside")},
         dataset='name = "other"\n',
     )
-    return store
+    with kept_open(store) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,30 @@ from rankroom.signals import stored
 from rankroom.signals.search import read_signals
 from rankroom.store import Store
 from signal_worlds import RUNS
-from small_stores import Rows, add_native, ask
+from small_stores import Rows, add_native, ask, kept_open
 
 RUN = "overall_up_slice_down"
 KEPT = "select * exclude (found_at) from signal_findings"
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A run and its baseline, which came in one add."""
-    return signal_worlds.build(tmp_path_factory.mktemp("both"), "usual", RUN, declare=True)
+    store = signal_worlds.build(tmp_path_factory.mktemp("both"), "usual", RUN, declare=True)
+    with kept_open(store) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The baseline alone."""
+    return signal_worlds.build(tmp_path_factory.mktemp("alone"), "usual")
+
+
+@pytest.fixture
+def begun(alone: Store, tmp_path: Path) -> Store:
+    """A copy of that store, for the run to come."""
+    return Store(shutil.copy(alone.path, tmp_path / "begun.duckdb"))
 
 
 @pytest.fixture
@@ -67,9 +82,8 @@ def test_the_baseline_may_come_later(both: Store, tmp_path: Path) -> None:
     assert kept(store) == kept(both)
 
 
-def test_the_run_may_come_later_and_from_python(both: Store, tmp_path: Path) -> None:
-    store = signal_worlds.build(tmp_path, "usual")
-    room = rankroom.open(store.path)
+def test_the_run_may_come_later_and_from_python(both: Store, begun: Store) -> None:
+    room = rankroom.open(begun.path)
     built = RUNS[RUN]
     lines = built.lines()
     facts = {
@@ -78,8 +92,8 @@ def test_the_run_may_come_later_and_from_python(both: Store, tmp_path: Path) -> 
     }
     results = {line["query_id"]: line["results"] for line in lines}
     room.add_run(RUN, results, facts=facts, baseline="usual", config={"model": "a"})
-    assert kept(store) == kept(both)
-    assert [one.id for one in room.signals("usual", RUN)] == [row[5] for row in _by_status(kept(store))]
+    assert kept(begun) == kept(both)
+    assert [one.id for one in room.signals("usual", RUN)] == [row[5] for row in _by_status(kept(begun))]
 
 
 def _by_status(rows: Rows) -> Rows:
@@ -93,12 +107,11 @@ def _by_status(rows: Rows) -> Rows:
 
 
 def test_what_another_process_added_meanwhile_is_looked_at_within_the_transaction(
-    both: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    both: Store, begun: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = signal_worlds.build(tmp_path, "usual")
     monkeypatch.setattr(stored, "prepare", lambda store, con, label_set, *_, **__: stored.Prepared(label_set))
-    signal_worlds.add_runs(store, tmp_path / "run", RUN)
-    assert kept(store) == kept(both)
+    signal_worlds.add_runs(begun, tmp_path / "run", RUN)
+    assert kept(begun) == kept(both)
 
 
 def test_removing_either_removes_them(changed: Store, tmp_path: Path) -> None:
@@ -132,7 +145,7 @@ def test_scoring_that_stops_half_way_loses_none(changed: Store, monkeypatch: pyt
     assert kept(changed) == before
 
 
-def test_under_new_labels_they_are_found_anew(changed: Store, tmp_path: Path) -> None:
+def test_under_new_labels_they_are_found_anew(both: Store, changed: Store, tmp_path: Path) -> None:
     """Under the new labels no German query is known to have lost anything."""
     german = {query["query_id"] for query in signal_worlds.queries() if query["language"] == "de"}
     add_native(
@@ -151,7 +164,7 @@ def test_under_new_labels_they_are_found_anew(changed: Store, tmp_path: Path) ->
     assert new
     assert RUN not in {row[5] for row in new}
     assert ask(changed, "select distinct label_set from signal_conflicts") == [("native@2",)]
-    assert [row for row in kept(changed) if row[2] == "native@1"] == by_hand(changed, "native@1")
+    assert [row for row in kept(changed) if row[2] == "native@1"] == kept(both)
 
 
 def test_of_another_query_set_there_are_none(both: Store, changed: Store, tmp_path: Path) -> None:
@@ -169,8 +182,10 @@ def test_of_another_query_set_there_are_none(both: Store, changed: Store, tmp_pa
 
 def test_without_a_baseline_nothing_heavy_is_loaded(tmp_path: Path) -> None:
     program = (
-        "import sys; sys.path[:0] = sys.argv[2:]; from pathlib import Path; import signal_worlds;"
-        " signal_worlds.build(Path(sys.argv[1]), 'usual');"
+        "import sys; sys.path[:0] = sys.argv[2:]; from pathlib import Path; from rankroom.store import Store;"
+        " from small_stores import add_small;"
+        " place = Path(sys.argv[1]);"
+        " add_small(Store(place / 's.duckdb'), place, {'q': {'d': 1}}, {'run': {'q': ['d']}});"
         " sys.exit(sum(name in sys.modules for name in ('scipy', 'rankroom.signals.pair')))"
     )
     here = Path(__file__).parent
