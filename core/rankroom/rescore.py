@@ -57,6 +57,7 @@ def rescore(
         if further:
             _deep_enough(con, max(further))
         pairs = _pairs(con, () if further else runs)
+        with_baselines = _with_baselines(con)
     done: list[Rescored] = []
     for label_set, group in groupby(pairs, key=lambda pair: pair.label_set):
         with closing(open_workspace()) as con:
@@ -70,7 +71,9 @@ def rescore(
                     score_stored_run(store, con, pair.run, label_set, file)
                     suspects.prepare_runs(con, [pair.run])
                     later = [one.run for one in of_labels[at + 1 :]]
-                    signals = stored_signals.prepare(store, con, label_set, [pair.run], later)
+                    signals = stored_signals.prepare(
+                        store, con, label_set, [pair.run], later, in_store=pair.run in with_baselines
+                    )
                     _replace(store, con, pair, signals, later, wait)
                     done.append(pair)
     if further:
@@ -125,6 +128,12 @@ def _pairs(con: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> list[Rescored
             {"all": not runs, "runs": list(runs)},
         ).fetchall()
     ]
+
+
+def _with_baselines(con: duckdb.DuckDBPyConnection) -> set[str]:
+    """The runs that declare a baseline, and what they declare."""
+    declared = con.execute("select run, baseline from runs where baseline is not null").fetchall()
+    return {run for pair in declared for run in pair}
 
 
 def _scored_from_whole(stored: duckdb.DuckDBPyConnection, of_pair: dict[str, str]) -> bool:
