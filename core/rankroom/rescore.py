@@ -7,18 +7,20 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from rankroom import scoring, suspects
-from rankroom.adding import Progress
 from rankroom.errors import RankroomError, Refused, UsageError
 from rankroom.faults import Fault, Report
-from rankroom.readers import trec
 from rankroom.signals import stored as stored_signals
 from rankroom.store import WRITE_WAIT, Store
 from rankroom.tables import RUN_TABLES, SCORE_TABLES, copy_rows
 from rankroom.workspace import open_workspace
+
+if TYPE_CHECKING:
+    from rankroom.adding import Progress
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,8 @@ RANK_COPIES = {"labelled_ranks": "from labelled_ranks where run = $run and label
 
 def _rank_file(con: duckdb.DuckDBPyConnection, run: str, file: Path, keep: int | None) -> None:
     """Rank a TREC run from its file: kept as when it was added, that must give what the store has."""
+    from rankroom.readers import trec  # with NumPy, which to show a stored run takes long to import
+
     report = Report()
     ((ordered_by,),) = con.execute("select ordered_by from runs").fetchall()
     if ordered_by == "list":
