@@ -40,7 +40,7 @@ def prepare(
 def _compare_texts(
     store: Store, con: duckdb.DuckDBPyConnection, label_set: str, collection: str, new_parts: Sequence[str]
 ) -> None:
-    """Find what new parts say of texts: documents that are nearly alike, and labels that repeat a question."""
+    """Find what there is to find in texts: documents nearly alike, and labels that repeat a question."""
     con.execute("set variable near_up_to = $most", {"most": NEAR_UP_TO})
     if not store.exists():
         # Nothing to get there. (If it was there before, writing will say that it is gone.)
