@@ -12,6 +12,9 @@ import duckdb
 
 from rankroom.resources import sql
 
+WITHOUT_ROWS = (0, None, None)
+"""Count and sums of a part that has no row."""
+
 
 def query_set_hash(con: duckdb.DuckDBPyConnection, query_set: str) -> str:
     """The content of a query set: all fields of all queries."""
@@ -34,12 +37,18 @@ def run_hash(con: duckdb.DuckDBPyConnection, run: str) -> str:
 
 
 def _hash(con: duckdb.DuckDBPyConnection, kind: str, name: str) -> str:
+    statements = con.extract_statements(sql(f"identity/{kind}.sql"))
+    contents = " union all ".join(
+        f"select {part} as part, content from ({statement.query.strip().rstrip(';')})"
+        for part, statement in enumerate(statements)
+    )
+    rows = con.execute(
+        "select part, count(*), sum(md5_number_lower(content)), sum(md5_number_upper(content))"
+        f" from ({contents}) group by part",
+        {"name": name},
+    ).fetchall()
+    sums = {part: tuple(of_part) for part, *of_part in rows}
     digest = hashlib.sha256()
-    for statement in con.extract_statements(sql(f"identity/{kind}.sql")):
-        (row,) = con.execute(
-            "select count(*), sum(md5_number_lower(content)), sum(md5_number_upper(content)) from "
-            f"({statement.query.strip().rstrip(';')})",
-            {"name": name},
-        ).fetchall()
-        digest.update(repr(row).encode())
+    for part in range(len(statements)):
+        digest.update(repr(sums.get(part, WITHOUT_ROWS)).encode())
     return digest.hexdigest()[:32]

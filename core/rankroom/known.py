@@ -56,31 +56,35 @@ class Known:
         def rows(query: str) -> list[Any]:
             return con.execute(query).fetchall()
 
+        collections = rows(
+            f"select collection, content_hash, name, version, num_documents = 0 from {catalog}collections"
+            " order by added_at"
+        )
+        label_sets = rows(
+            f"select label_set, content_hash, name, collection from {catalog}label_sets order by added_at"
+        )
+        runs = rows(f"select run, content_hash, baseline from {catalog}runs")
+        bare = {key: (name, version) for key, _, name, version, is_bare in collections if is_bare}
         return cls(
             cutoffs=[k for (k,) in rows(f"select k from {catalog}cutoffs order by k")],
             parts={
-                kind: dict(rows(f"select {kind}, content_hash from {catalog}{kind}s order by added_at"))
-                for kind in ("query_set", "label_set", "collection")
+                "query_set": dict(
+                    rows(f"select query_set, content_hash from {catalog}query_sets order by added_at")
+                ),
+                "label_set": {key: hashed for key, hashed, *_ in label_sets},
+                "collection": {key: hashed for key, hashed, *_ in collections},
             },
-            runs=dict(rows(f"select run, content_hash from {catalog}runs")),
-            baselines={
-                run
-                for (run,) in rows(f"select distinct baseline from {catalog}runs where baseline is not null")
-            },
+            runs={run: hashed for run, hashed, _ in runs},
+            baselines={baseline for *_, baseline in runs if baseline is not None},
             scorings=set(rows(f"select run, label_set from {catalog}scorings")),
-            bare_collections=dict(
-                rows(
-                    f"select name, arg_max(version, added_at) from {catalog}collections"
-                    " where num_documents = 0 group by name"
-                )
-            ),
-            bare_collections_of_labels=dict(
-                rows(
-                    f"select label_set, version from {catalog}label_sets as labels"
-                    f" join {catalog}collections as collections on collections.collection = labels.collection"
-                    " where collections.num_documents = 0 and collections.name = labels.name"
-                )
-            ),
+            bare_collections=dict(bare.values()),  # the newest of a name comes last, and stays
+            bare_collections_of_labels={
+                label_set: version
+                for label_set, _, name, collection in label_sets
+                if collection in bare
+                for name_there, version in (bare[collection],)
+                if name_there == name
+            },
         )
 
     def bare_collection(self, name: str, label_set: str) -> str | None:

@@ -7,18 +7,20 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from rankroom import scoring, suspects
-from rankroom.adding import Progress
 from rankroom.errors import RankroomError, Refused, UsageError
 from rankroom.faults import Fault, Report
-from rankroom.readers import trec
 from rankroom.signals import stored as stored_signals
 from rankroom.store import WRITE_WAIT, Store
 from rankroom.tables import RUN_TABLES, SCORE_TABLES, copy_rows
 from rankroom.workspace import open_workspace
+
+if TYPE_CHECKING:
+    from rankroom.adding import Progress
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ def rescore(
         if further:
             _deep_enough(con, max(further))
         pairs = _pairs(con, () if further else runs)
+        with_baselines = _with_baselines(con)
     done: list[Rescored] = []
     for label_set, group in groupby(pairs, key=lambda pair: pair.label_set):
         with closing(open_workspace()) as con:
@@ -70,7 +73,9 @@ def rescore(
                     score_stored_run(store, con, pair.run, label_set, file)
                     suspects.prepare_runs(con, [pair.run])
                     later = [one.run for one in of_labels[at + 1 :]]
-                    signals = stored_signals.prepare(store, con, label_set, [pair.run], later)
+                    signals = stored_signals.prepare(
+                        store, con, label_set, [pair.run], later, in_store=pair.run in with_baselines
+                    )
                     _replace(store, con, pair, signals, later, wait)
                     done.append(pair)
     if further:
@@ -127,6 +132,12 @@ def _pairs(con: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> list[Rescored
     ]
 
 
+def _with_baselines(con: duckdb.DuckDBPyConnection) -> set[str]:
+    """The runs that declare a baseline, and what they declare."""
+    declared = con.execute("select run, baseline from runs where baseline is not null").fetchall()
+    return {run for pair in declared for run in pair}
+
+
 def _scored_from_whole(stored: duckdb.DuckDBPyConnection, of_pair: dict[str, str]) -> bool:
     """Whether the stored labelled ranks come from the whole file: then what is kept may not replace them."""
     return bool(
@@ -177,6 +188,8 @@ RANK_COPIES = {"labelled_ranks": "from labelled_ranks where run = $run and label
 
 def _rank_file(con: duckdb.DuckDBPyConnection, run: str, file: Path, keep: int | None) -> None:
     """Rank a TREC run from its file: kept as when it was added, that must give what the store has."""
+    from rankroom.readers import trec  # with NumPy, which to show a stored run takes long to import
+
     report = Report()
     ((ordered_by,),) = con.execute("select ordered_by from runs").fetchall()
     if ordered_by == "list":

@@ -32,8 +32,17 @@ def prepare(
     runs: Sequence[str],
 ) -> None:
     """Find what there is to find in a workspace with these new parts and these runs, just scored."""
+    if not _is_bare(con, collection):
+        _compare_texts(store, con, label_set, collection, new_parts)
+    prepare_runs(con, runs)
+
+
+def _compare_texts(
+    store: Store, con: duckdb.DuckDBPyConnection, label_set: str, collection: str, new_parts: Sequence[str]
+) -> None:
+    """Find what there is to find in texts: documents nearly alike, and labels that repeat a question."""
     con.execute("set variable near_up_to = $most", {"most": NEAR_UP_TO})
-    if not store.exists() or _is_bare(con, collection):
+    if not store.exists():
         # Nothing to get there. (If it was there before, writing will say that it is gone.)
         new_parts = ["collection", "label_set"]
     if "collection" not in new_parts:
@@ -44,7 +53,6 @@ def prepare(
     if "label_set" in new_parts:
         _take_texts(store, con, label_set, collection, stored="collection" not in new_parts)
         con.execute(sql("suspects/repeated_questions.sql"))
-    prepare_runs(con, runs)
 
 
 def prepare_runs(con: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> None:

@@ -56,6 +56,7 @@ def copy_rows(
 ) -> None:
     """Copy the results of these queries on a store into the workspace's tables of those names."""
     for table, query in copies.items():
-        con.register("copied", stored.sql(query, params=named_in(query, parameters)).to_arrow_table())
-        con.execute(f"insert into {table} by name from copied")
-        con.unregister("copied")
+        if rows := stored.sql(query, params=named_in(query, parameters)).to_arrow_table():
+            con.register("copied", rows)
+            con.execute(f"insert into {table} by name from copied")
+            con.unregister("copied")

@@ -14,7 +14,7 @@ MEMORY_LIMIT = "700MB"
 """Of DuckDB's buffers. Beyond it, it spills to the system's temporary folder."""
 
 
-SCORING_VIEWS = ("10_current_labels", "15_suspect_cutoff", "25_means", "40_slices")
+SCORING_VIEWS = ("15_suspect_cutoff", "25_means", "40_slices")
 """The files in sql/views that scoring needs. All of them take ten times as long to make."""
 
 

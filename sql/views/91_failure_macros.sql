@@ -1,4 +1,4 @@
--- The failures of one run, or of two, counted. Asked for what is not there, each raises an error, as in 90_macros.
+-- The failures of one run, or of two, counted. Asked for what is not there, each raises an error, as in 85_two_runs.
 
 -- How many queries of a run fail for which cause: as the first, and among what else applies. In every slice of a
 -- dimension if one is named, else in one slice 'all'.

@@ -27,6 +27,9 @@ K = 5
 
 DEV = "dev"
 
+VIEWS = ("10_current_labels", "79_signal_rules", "85_two_runs")
+"""The files in sql/views that the rules need, beside those of scoring."""
+
 
 @dataclass(frozen=True)
 class Declared:
@@ -72,7 +75,7 @@ def prepare(
     copied = _copy(store, con, label_set, partners)
     try:
         if pairs := _declared(con, label_set, scored, later):
-            create_views(con)
+            create_views(con, VIEWS)
         return Prepared(label_set, _look(con, label_set, pairs))
     finally:
         for table in COPIES if copied else ():
