@@ -21,7 +21,7 @@ from rankroom.workspace import open_workspace
 CATALOG = "store"
 READ_WAIT = 10.0
 WRITE_WAIT = 60.0
-SMALL_STORE = 64_000_000
+SMALL_STORE = 32_000_000
 """Bytes. In a store up to here, what a join could tell a scan to leave out is less than the telling costs."""
 
 

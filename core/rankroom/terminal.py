@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -17,14 +17,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 from rich.text import Text
 
-from rankroom import comparison_report
-from rankroom.adding import Added
-from rankroom.adding import Progress as Tell
-from rankroom.comparison import Comparison
 from rankroom.counted import count
 from rankroom.faults import Doubt, Fault, Report, clip
 from rankroom.output import plain, to_json
 from rankroom.printable import lines, one_line
+
+if TYPE_CHECKING:
+    from rankroom.adding import Added
+    from rankroom.adding import Progress as Tell
+    from rankroom.comparison import Comparison
 
 MOST_ROWS = 200
 """So many rows of a table are shown on a terminal; a pipe gets them all."""
@@ -297,6 +298,8 @@ def _means(report: dict[str, Any], k: int) -> list[dict[str, Any]]:
 
 def show_comparison(comparison: Comparison) -> None:
     """Two runs: the verdict in words, what to know before the numbers, and the numbers."""
+    from rankroom import comparison_report
+
     first, *others = comparison_report.sentences(comparison)
     _print(out, first, style="bold")
     for sentence in others:
