@@ -1,8 +1,10 @@
 -- The content of a run. $name is the run. The query set goes by its name: a run stays the same when queries are
 -- added to the set.
 select to_json([stage, query_id])::varchar
-       || to_json(list(doc_id order by rank))::varchar || to_json(list(score order by rank))::varchar as content
-from rankings where run = $name group by stage, query_id;
+       || to_json(list_transform(results, lambda result: result.doc))::varchar
+       || to_json(list_transform(results, lambda result: result.score))::varchar as content
+from (select stage, query_id, list({'doc': doc_id, 'score': score} order by rank) as results
+      from rankings where run = $name group by stage, query_id);
 
 select to_json({'stage': stage, 'query': query_id, 'num': num_returned})::varchar as content
 from ranking_lengths where run = $name;
