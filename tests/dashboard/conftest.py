@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,24 @@ import worlds
 from rankroom.add import add_folder
 from rankroom.resources import folder
 from rankroom.store import Store
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 APP = folder("dashboard") / "app.py"
 sys.path.insert(0, str(APP.parent))  # as `streamlit run` has it
 
 Open = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_components() -> Iterator[None]:
+    """For each AppTest streamlit reads what every installed package says of itself, in search of components.
+
+    The dashboard has none, and that takes longer than most pages do.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", list)
+        yield
 
 
 @pytest.fixture
