@@ -50,6 +50,25 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> Open:
     return opened
 
 
+@pytest.fixture(scope="session")
+def looked_at() -> dict[tuple[object, ...], AppTest]:
+    """Pages as they were opened, by their store and link."""
+    return {}
+
+
+@pytest.fixture
+def look(open_page: Open, looked_at: dict[tuple[object, ...], AppTest]) -> Open:
+    """Opens a page to look at and not to act on: the tests that look at the same one share it."""
+
+    def looked(store: Store, on: str = "runs", /, **link: Any) -> AppTest:
+        page = (store.path, store.stamp(), on, repr(sorted(link.items())))
+        if page not in looked_at:
+            looked_at[page] = open_page(store, on, **link)
+        return looked_at[page]
+
+    return looked
+
+
 @contextmanager
 def kept_open(store: Store) -> Iterator[Store]:
     """A store that nobody writes, open throughout: each page and each query finds its views bound already."""
