@@ -60,6 +60,21 @@ class _Quick:
         """Another chart of the same parts."""
         return super().copy(deep=False if deep is True else deep, ignore=ignore)  # type: ignore[misc]
 
+    def encode(self, **channels: Any) -> Self:
+        """The same chart with these channels, made here: altair looks through all its classes for each."""
+        made = {name: _channel(name, given) for name, given in channels.items()}
+        return super().encode(**made)  # type: ignore[misc]
+
+
+def _channel(name: str, given: Any) -> Any:
+    """A channel from what stands for it: `field:Q`, or a condition."""
+    kind = name[0].upper() + name[1:]
+    if isinstance(given, str):
+        return getattr(alt, kind)(given)
+    if isinstance(given, dict):
+        return getattr(alt, f"{kind}Value" if "value" in given else kind)(**given)
+    return given
+
 
 class Chart(_Quick, alt.Chart):
     """A chart of one mark."""
