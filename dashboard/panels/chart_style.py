@@ -60,10 +60,10 @@ class _Quick:
         """Another chart of the same parts."""
         return super().copy(deep=False if deep is True else deep, ignore=ignore)  # type: ignore[misc]
 
-    def encode(self, **channels: Any) -> Self:
+    def encode(self, *args: Any, **channels: Any) -> Self:
         """The same chart with these channels, made here: altair looks through all its classes for each."""
         made = {name: _channel(name, given) for name, given in channels.items()}
-        return super().encode(**made)  # type: ignore[misc]
+        return super().encode(*args, **made)  # type: ignore[misc]
 
 
 def _channel(name: str, given: Any) -> Any:
