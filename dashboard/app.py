@@ -1,6 +1,7 @@
 """The dashboard of rankroom: `rankroom serve` runs it over one store, named by RANKROOM_STORE."""
 
 import logging
+from contextlib import ExitStack
 from pathlib import Path
 
 import duckdb
@@ -72,8 +73,12 @@ page = st.navigation(
     ]
 )
 
+# Pages that write nothing into the store, and run nobody's statements.
+ONLY_READ = ("Runs", "Compare", "Signals", "Slices", "Failures", "Labels")
+
 try:
-    with reading() as store:
+    with ExitStack() as held:
+        store = held.enter_context(reading())
         stamp = store.stamp
         state = empty_states.state_of(store)
         on_data = page.title == "Data"  # it has its own filters, and stands where there is no run yet
@@ -82,12 +87,14 @@ try:
             filters = data_scope.choose(store) if state != empty_states.MISSING else None
         else:
             filters = sidebar.choose(store, page.title) if state is None and not on_sql else None
-    freshness.watch(stamp)
-    if filters is None and not on_data and not on_sql:
-        empty_states.show(state)
-    else:
-        st.session_state["filters"] = filters
-        page.run()
+        if page.title not in ONLY_READ:
+            held.close()  # the others keep it: to open it again costs as much as several questions
+        freshness.watch(stamp)
+        if filters is None and not on_data and not on_sql:
+            empty_states.show(state)
+        else:
+            st.session_state["filters"] = filters
+            page.run()
 except StoreUnavailable as error:
     empty_states.unavailable(str(error))
     freshness.retry()

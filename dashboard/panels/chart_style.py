@@ -6,9 +6,13 @@ know neither. Colour never says anything alone: a shape, a sign or a word says i
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Self
 
 import altair as alt
+from altair.utils import schemapi
+
+schemapi.disable_debug_mode()  # which holds every part of a chart against the schema as it is made
 
 BASELINE = "#64748b"  # slate
 CANDIDATE = "#2f77d0"  # blue
@@ -41,23 +45,43 @@ LEVELS = ("#1d56a3", "#3273c4", "#4f8bd6", "#6fa3e2", "#8fb9ec", "#adcdf3", "#c8
 MOST_RUNS = len(RUN_COLOURS)
 
 
-class Chart(alt.Chart):
+class _Quick:
     """A chart that is not held against the schema of Vega-Lite each time it is drawn: the tests do that once.
 
-    Checking takes longer than all else that a page does.
+    Checking takes longer than all else that a page does, and then come the copies of all parts of a chart
+    which altair makes of each layer, several times over. Here copies share their parts, which nobody changes.
     """
 
     def to_dict(self, validate: bool = False, **more: Any) -> dict[str, Any]:
         """The specification."""
-        return super().to_dict(validate=validate, **more)
+        return super().to_dict(validate=validate, **more)  # type: ignore[misc]
+
+    def copy(self, deep: bool | Iterable[Any] = True, ignore: list[str] | None = None) -> Self:
+        """Another chart of the same parts."""
+        return super().copy(deep=False if deep is True else deep, ignore=ignore)  # type: ignore[misc]
+
+    def encode(self, *args: Any, **channels: Any) -> Self:
+        """The same chart with these channels, made here: altair looks through all its classes for each."""
+        made = {name: _channel(name, given) for name, given in channels.items()}
+        return super().encode(*args, **made)  # type: ignore[misc]
 
 
-class LayerChart(alt.LayerChart):
+def _channel(name: str, given: Any) -> Any:
+    """A channel from what stands for it: `field:Q`, or a condition."""
+    kind = name[0].upper() + name[1:]
+    if isinstance(given, str):
+        return getattr(alt, kind)(given)
+    if isinstance(given, dict):
+        return getattr(alt, f"{kind}Value" if "value" in given else kind)(**given)
+    return given
+
+
+class Chart(_Quick, alt.Chart):
+    """A chart of one mark."""
+
+
+class LayerChart(_Quick, alt.LayerChart):
     """Several such charts on top of each other."""
-
-    def to_dict(self, validate: bool = False, **more: Any) -> dict[str, Any]:
-        """The specification."""
-        return super().to_dict(validate=validate, **more)
 
 
 def look(height: int) -> dict[str, Any]:

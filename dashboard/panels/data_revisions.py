@@ -294,7 +294,7 @@ def chart(frame: pa.Table, metric: str, k: int) -> chart_style.LayerChart:
         ),
         legend=None,
     )
-    base = alt.Chart(moves).encode(
+    base = chart_style.Chart(moves).encode(
         y=alt.Y("run:N", sort=runs, title=None, axis=alt.Axis(labelFlush=False)), tooltip=tooltip
     )
     lines = base.mark_rule(strokeWidth=2).encode(

@@ -3,7 +3,8 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,24 @@ import worlds
 from rankroom.add import add_folder
 from rankroom.resources import folder
 from rankroom.store import Store
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 APP = folder("dashboard") / "app.py"
 sys.path.insert(0, str(APP.parent))  # as `streamlit run` has it
 
 Open = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_components() -> Iterator[None]:
+    """For each AppTest streamlit reads what every installed package says of itself, in search of components.
+
+    The dashboard has none, and that takes longer than most pages do.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", list)
+        yield
 
 
 @pytest.fixture
@@ -38,14 +51,42 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> Open:
 
 
 @pytest.fixture(scope="session")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Three runs, one of them with a name that could be taken for anything."""
-    return worlds.world(tmp_path_factory.mktemp("three"), "first", "second", worlds.EVIL)
+def looked_at() -> dict[tuple[object, ...], AppTest]:
+    """Pages as they were opened, by their store and link."""
+    return {}
+
+
+@pytest.fixture
+def look(open_page: Open, looked_at: dict[tuple[object, ...], AppTest]) -> Open:
+    """Opens a page to look at and not to act on: the tests that look at the same one share it."""
+
+    def looked(store: Store, on: str = "runs", /, **link: Any) -> AppTest:
+        page = (store.path, store.stamp(), on, repr(sorted(link.items())))
+        if page not in looked_at:
+            looked_at[page] = open_page(store, on, **link)
+        return looked_at[page]
+
+    return looked
+
+
+@contextmanager
+def kept_open(store: Store) -> Iterator[Store]:
+    """A store that nobody writes, open throughout: each page and each query finds its views bound already."""
+    with store.read():
+        yield store
 
 
 @pytest.fixture(scope="session")
-def single(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return worlds.world(tmp_path_factory.mktemp("single"), "first")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Three runs, one of them with a name that could be taken for anything."""
+    with kept_open(worlds.world(tmp_path_factory.mktemp("three"), "first", "second", worlds.EVIL)) as store:
+        yield store
+
+
+@pytest.fixture(scope="session")
+def single(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with kept_open(worlds.world(tmp_path_factory.mktemp("single"), "first")) as store:
+        yield store
 
 
 @pytest.fixture
@@ -55,41 +96,60 @@ def fresh(single: Store, tmp_path: Path) -> Store:
 
 
 @pytest.fixture(scope="session")
-def staged(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    return worlds.world(tmp_path_factory.mktemp("staged"), "staged")
+def staged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with kept_open(worlds.world(tmp_path_factory.mktemp("staged"), "staged")) as store:
+        yield store
 
 
 @pytest.fixture(scope="session")
-def configured(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Three runs that differ in their settings; their names and values could be taken for anything."""
-    return worlds.configured(tmp_path_factory.mktemp("configured"))
+    with kept_open(worlds.configured(tmp_path_factory.mktemp("configured"))) as store:
+        yield store
 
 
 @pytest.fixture(scope="session")
-def example(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """The documentation example."""
     store = Store(tmp_path_factory.mktemp("example") / "example.duckdb")
     add_folder(store, folder("sample_runs") / "documentation_example")
-    return store
+    with kept_open(store):
+        yield store
 
 
 @pytest.fixture(scope="session")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Two hundred runs and one."""
     store = worlds.world(tmp_path_factory.mktemp("many"), "second")
     worlds.multiply(store, "second", 200)
-    return store
+    with kept_open(store):
+        yield store
 
 
-@pytest.fixture
-def ask() -> Callable[[Store, str], list[tuple[Any, ...]]]:
-    """Asks a store with a plain DuckDB client, as someone would who pastes a statement."""
+@pytest.fixture(scope="session")
+def ask(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[[Store, str], list[tuple[Any, ...]]]]:
+    """Asks a store with a plain DuckDB client, as someone would who pastes a statement.
 
-    def asked(store: Store, sql: str) -> list[tuple[Any, ...]]:
-        with duckdb.connect(str(store.path), read_only=True) as con:
+    The client has a copy, for it is configured otherwise than our readers, and keeps it until another store,
+    or the same after a change, is asked.
+    """
+    place = tmp_path_factory.mktemp("asked") / "store.duckdb"
+    with ExitStack() as client:
+        asked_last: tuple[object, ...] = ()
+        con = duckdb.connect()
+
+        def asked(store: Store, sql: str) -> list[tuple[Any, ...]]:
+            nonlocal asked_last, con
+            if asked_last != (asked_now := (store.path, store.stamp())):
+                client.close()
+                shutil.copy(store.path, place)
+                con = client.enter_context(duckdb.connect(str(place), read_only=True))
+                asked_last = asked_now
             return con.execute(sql).fetchall()
 
-    return asked
+        yield asked
 
 
 @pytest.fixture

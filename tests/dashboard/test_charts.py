@@ -90,10 +90,9 @@ def charts() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("number", range(11))
-def test_every_chart_is_valid(number: int) -> None:
-    specification = charts()[number].to_dict(validate=True)
-    assert specification["height"] > 0
+def test_every_chart_is_valid() -> None:
+    for chart in charts():
+        assert chart.to_dict(validate=True)["height"] > 0
 
 
 def test_what_charts_say_without_eyes() -> None:

@@ -67,8 +67,8 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-def test_the_newest_run_against_the_one_before(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "compare")
+def test_the_newest_run_against_the_one_before(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "compare")
     assert not at.exception
     assert (at.query_params["base"], at.query_params["cand"]) == ("first", "second")
     assert "baseline first candidate second data handbook labels handbook@1 k 5 split dev" in said(at)
@@ -90,8 +90,8 @@ def test_the_newest_run_against_the_one_before(open_page: Any, ask: Any, three: 
     assert "10,000 resamples" in said(at)
 
 
-def test_the_pictures_and_lists_agree_with_the_macros(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "compare", base="second", cand=worlds.EVIL)
+def test_the_pictures_and_lists_agree_with_the_macros(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "compare", base="second", cand=worlds.EVIL)
     assert not at.exception
     scope = (
         f"query_deltas('second', $r${worlds.EVIL}$r$, 5) join queries using (query_id) where split = 'dev'"
@@ -140,8 +140,8 @@ def test_swapping_mirrors_the_page(open_page: Any, three: Store) -> None:
     assert at.query_params["cand"] == worlds.EVIL
 
 
-def test_a_run_against_itself(open_page: Any, three: Store) -> None:
-    at = open_page(three, "compare", base=worlds.EVIL, cand=worlds.EVIL)
+def test_a_run_against_itself(look: Any, three: Store) -> None:
+    at = look(three, "compare", base=worlds.EVIL, cand=worlds.EVIL)
     assert not at.exception
     assert "<b onclick" not in " ".join(str(element.proto) for element in at.get("html"))
     assert "compared with itself: nothing differs" in said(at)
@@ -150,8 +150,8 @@ def test_a_run_against_itself(open_page: Any, three: Store) -> None:
     assert "No query has a lower NDCG@5." in said(at)
 
 
-def test_one_run_has_nothing_to_be_compared_with(open_page: Any, single: Store) -> None:
-    at = open_page(single, "compare")
+def test_one_run_has_nothing_to_be_compared_with(look: Any, single: Store) -> None:
+    at = look(single, "compare")
     assert not at.exception
     assert "`first` is the only run here" in said(at)
     assert "rankroom add --store" in at.code[0].value
@@ -172,15 +172,15 @@ def test_runs_that_are_not_comparable(open_page: Any, apart: Store) -> None:
     assert all("list_contains([" in sql for sql in lists)
 
 
-def test_a_link_with_the_candidate_alone_means_its_declared_baseline(open_page: Any, apart: Store) -> None:
-    at = open_page(apart, "compare", cand="third")
+def test_a_link_with_the_candidate_alone_means_its_declared_baseline(look: Any, apart: Store) -> None:
+    at = look(apart, "compare", cand="third")
     assert at.query_params["base"] == "first"
     assert "One setting changed, and the effect can be credited to it." in said(at)
     assert "(not named) → <b>" in said(at)
 
 
-def test_a_run_that_is_not_there_is_said(open_page: Any, three: Store) -> None:
-    at = open_page(three, "compare", base="<b>gone</b>", cand="second")
+def test_a_run_that_is_not_there_is_said(look: Any, three: Store) -> None:
+    at = look(three, "compare", base="<b>gone</b>", cand="second")
     assert not at.exception
     assert "`<b>gone</b>` is not in this store" in at.warning[0].value
 
@@ -194,8 +194,8 @@ def test_a_filter_that_leaves_no_query(open_page: Any, three: Store) -> None:
     assert len(charts(at)) >= 4
 
 
-def test_a_filter_chooses_the_queries(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "compare", language=["de"], base="first", cand="second")
+def test_a_filter_chooses_the_queries(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "compare", language=["de"], base="first", cand="second")
     ((n,),) = ask(
         three,
         "select count(*) from query_deltas('first', 'second', 5) join queries using (query_id)"
@@ -232,8 +232,8 @@ def test_a_point_of_one_query_opens_it_and_of_several_lists_them(open_page: Any,
     assert at.query_params["query"] == "partial"
 
 
-def test_two_hundred_runs_to_choose_from(open_page: Any, many: Store) -> None:
-    at = open_page(many, "compare")
+def test_two_hundred_runs_to_choose_from(look: Any, many: Store) -> None:
+    at = look(many, "compare")
     assert not at.exception
     assert len(at.selectbox(key="base_choice").options) == 201
     assert "have the same scores in each of" in said(at)

@@ -88,8 +88,8 @@ def report(at: Any) -> list[list[str]]:
 # What there is
 
 
-def test_what_there_is(open_page: Any, revised: Store) -> None:
-    at = open_page(revised, "data")
+def test_what_there_is(look: Any, revised: Store) -> None:
+    at = look(revised, "data")
     assert not at.exception
     assert at.title[0].value == "Data"
     assert (
@@ -115,16 +115,16 @@ def test_what_there_is(open_page: Any, revised: Store) -> None:
     )
 
 
-def test_runs_that_wait_for_scores_are_named_with_the_command(open_page: Any, waiting: Store) -> None:
-    at = open_page(waiting, "data")
+def test_runs_that_wait_for_scores_are_named_with_the_command(look: Any, waiting: Store) -> None:
+    at = look(waiting, "data")
     assert "`first` is not scored under `handbook@2` yet" in at.warning[0].value
     assert f"rankroom rescore --store {waiting.path}" in at.warning[0].value
     assert table(at, "data_runs")["waits_for"].tolist() == ["handbook@2"]
-    at = open_page(waiting, "data", view=REVISIONS)
+    at = look(waiting, "data", view=REVISIONS)
     assert "1 label of 1 query changed" in texts(at)
     assert "No run has scores under both." in texts(at)
     assert "`first` is scored under the earlier labels only" in texts(at)
-    at = open_page(waiting, "data", view=COVERAGE)
+    at = look(waiting, "data", view=COVERAGE)
     assert not at.exception
     assert "No run has scores under these labels" in texts(at)
 
@@ -158,9 +158,9 @@ def test_a_store_without_runs_without_anything_and_no_store_at_all(
     assert at.title[0].value == "The store could not be read"
 
 
-def test_two_hundred_runs(open_page: Any, many: Store) -> None:
-    assert not open_page(many, "data", view=THERE).exception
-    at = open_page(many, "data", view=COVERAGE)
+def test_two_hundred_runs(look: Any, many: Store) -> None:
+    assert not look(many, "data", view=THERE).exception
+    at = look(many, "data", view=COVERAGE)
     assert len(table(at, "coverage")) == 201
     assert "Drawn are the 30 runs with the lowest share; the table has all." in texts(at)
 
@@ -168,8 +168,8 @@ def test_two_hundred_runs(open_page: Any, many: Store) -> None:
 # Label revisions
 
 
-def test_label_revisions_compared(open_page: Any, ask: Any, revised: Store) -> None:
-    at = open_page(revised, "data", view=REVISIONS)
+def test_label_revisions_compared(look: Any, ask: Any, revised: Store) -> None:
+    at = look(revised, "data", view=REVISIONS)
     assert not at.exception
     assert "1 label of 1 query changed from `handbook@1` to `handbook@2`: 1 added." in texts(at)
     assert "NDCG@5 moved in 3 of 3 runs, most in" in texts(at)
@@ -214,11 +214,11 @@ def test_the_other_way_round_and_in_another_split(open_page: Any, revised: Store
     assert "1 label of 1 query changed from `handbook@2` to `handbook@1`: 1 removed." in texts(at)
 
 
-def test_nothing_to_compare(open_page: Any, single: Store, revised: Store) -> None:
-    at = open_page(single, "data", view=REVISIONS)
+def test_nothing_to_compare(look: Any, single: Store, revised: Store) -> None:
+    at = look(single, "data", view=REVISIONS)
     assert "nothing to compare" in texts(at)
     assert f"rankroom add --store {single.path} --dataset handbook --revision 2" in at.code[0].value
-    at = open_page(revised, "data", view=REVISIONS, old_labels="handbook@2")
+    at = look(revised, "data", view=REVISIONS, old_labels="handbook@2")
     assert "Both are the same revision" in texts(at)
 
 
@@ -236,8 +236,8 @@ def test_what_else_differs_is_said(open_page: Any, tmp_path: Path) -> None:
     assert table(at, "label_effects")[["old_n", "new_n"]].to_numpy().tolist() == [[1, 2]]
 
 
-def test_the_chart_is_what_vega_lite_takes(open_page: Any, revised: Store) -> None:
-    at = open_page(revised, "data", view=REVISIONS)
+def test_the_chart_is_what_vega_lite_takes(look: Any, revised: Store) -> None:
+    at = look(revised, "data", view=REVISIONS)
     (chart,) = at.get("vega_lite_chart")
     LayerChart.from_json(chart.proto.spec)
     assert "first" in chart.proto.alt
@@ -247,8 +247,8 @@ def test_the_chart_is_what_vega_lite_takes(open_page: Any, revised: Store) -> No
 # Coverage and doubts
 
 
-def test_coverage(open_page: Any, ask: Any, revised: Store) -> None:
-    at = open_page(revised, "data", view=COVERAGE, k="3")
+def test_coverage(look: Any, ask: Any, revised: Store) -> None:
+    at = look(revised, "data", view=COVERAGE, k="3")
     assert not at.exception
     rows = ask(
         revised,
@@ -284,10 +284,8 @@ def test_doubts(open_page: Any, ask: Any, revised: Store, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("view", [THERE, REVISIONS, COVERAGE, DOUBTS])
-def test_statements_run_and_names_show_as_they_stand(
-    open_page: Any, ask: Any, revised: Store, view: str
-) -> None:
-    at = open_page(revised, "data", view=view)
+def test_statements_run_and_names_show_as_they_stand(look: Any, ask: Any, revised: Store, view: str) -> None:
+    at = look(revised, "data", view=view)
     for element in at.get("html"):
         assert "<b onclick" not in element.proto.body
     assert worlds.EVIL not in texts(at).replace(f"``{worlds.EVIL}``", "")
@@ -414,8 +412,8 @@ def test_a_store_that_another_process_took_meanwhile(
         holder.communicate("\n")
 
 
-def test_the_form_begins_with_the_data_set_that_is_looked_at(open_page: Any, revised: Store) -> None:
-    at = open_page(revised, "data", view=ADDING)
+def test_the_form_begins_with_the_data_set_that_is_looked_at(look: Any, revised: Store) -> None:
+    at = look(revised, "data", view=ADDING)
     values = {one.key.split()[0]: one.value for one in at.text_input}
     assert values == {"upload_dataset": "handbook", "upload_revision": "2"}
     assert [one.value for one in at.number_input] == [1]

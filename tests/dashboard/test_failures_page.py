@@ -31,66 +31,66 @@ def expected(
 
 @pytest.mark.parametrize("run", ["first", "second", worlds.EVIL])
 @pytest.mark.parametrize("k", [1, 5])
-def test_the_list_is_the_view(open_page: Any, ask: Any, three: Store, run: str, k: int) -> None:
-    at = open_page(three, "failures", run=run, k=str(k))
+def test_the_list_is_the_view(look: Any, ask: Any, three: Store, run: str, k: int) -> None:
+    at = look(three, "failures", run=run, k=str(k))
     assert not at.exception
     assert at.selectbox(key="run").value == run
     frame = listed(at)
     assert set(zip(frame["query_id"], frame["fact"], strict=True)) == expected(ask, three, run, k)
 
 
-def test_the_best_run_is_the_default(open_page: Any, three: Store) -> None:
-    at = open_page(three, "failures")
+def test_the_best_run_is_the_default(look: Any, three: Store) -> None:
+    at = look(three, "failures")
     assert at.selectbox(key="run").value == "second"
     assert "`second` fails 4 of 12 labelled queries at k = 5, for 4 causes" in at.markdown[0].value
 
 
-def test_what_must_pass_stands_first(open_page: Any, three: Store) -> None:
-    frame = listed(open_page(three, "failures", run="first"))
+def test_what_must_pass_stands_first(look: Any, three: Store) -> None:
+    frame = listed(look(three, "failures", run="first"))
     assert frame["query_id"].iloc[0] == "partial"
     assert frame["must_pass"].iloc[0] == "★"
     assert list(frame["missing"].iloc[0]) == ["d9"]
 
 
-def test_one_cause(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "failures", run="first", cause=["below the cutoff"])
+def test_one_cause(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "failures", run="first", cause=["below the cutoff"])
     assert listed(at)["query_id"].tolist() == ["below"]
     assert "1 query — cause: below the cutoff" in texts(at)
     assert len(at.get("vega_lite_chart")) == 1
 
 
-def test_causes_in_words(open_page: Any, three: Store) -> None:
-    causes = set(listed(open_page(three, "failures", run="first"))["class"])
+def test_causes_in_words(look: Any, three: Store) -> None:
+    causes = set(listed(look(three, "failures", run="first"))["class"])
     assert {"error or timeout", "left out of the run", "returned nothing", "never retrieved"} <= causes
 
 
-def test_leaks_and_forbidden_evidence(open_page: Any, three: Store) -> None:
-    frame = listed(open_page(three, "failures", run="first")).set_index("query_id")
+def test_leaks_and_forbidden_evidence(look: Any, three: Store) -> None:
+    frame = listed(look(three, "failures", run="first")).set_index("query_id")
     assert frame.loc["secret", "class"] == "leak"
     assert frame.loc["closed", "class"] == "answered from forbidden evidence only"
 
 
-def test_lost_at_a_stage(open_page: Any, staged: Store) -> None:
-    frame = listed(open_page(staged, "failures")).set_index("query_id")
+def test_lost_at_a_stage(look: Any, staged: Store) -> None:
+    frame = listed(look(staged, "failures")).set_index("query_id")
     assert frame.loc["lost", "class"] == "lost at final"
 
 
-def test_filters_narrow_the_list(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "failures", run="first", language=["de"])
+def test_filters_narrow_the_list(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "failures", run="first", language=["de"])
     assert set(zip(listed(at)["query_id"], listed(at)["fact"], strict=True)) == expected(
         ask, three, "first", where="language = 'de' and split = 'dev'"
     )
 
 
-def test_a_filter_that_leaves_nothing(open_page: Any, three: Store) -> None:
-    at = open_page(three, "failures", run="first", split="heldout", category=["factual"])
+def test_a_filter_that_leaves_nothing(look: Any, three: Store) -> None:
+    at = look(three, "failures", run="first", split="heldout", category=["factual"])
     assert not at.exception
     assert "No labelled query is left" in at.markdown[0].value
     assert not at.dataframe
 
 
-def test_nothing_fails(open_page: Any, three: Store) -> None:
-    at = open_page(three, "failures", run="second", split="heldout")
+def test_nothing_fails(look: Any, three: Store) -> None:
+    at = look(three, "failures", run="second", split="heldout")
     assert "`second` fails none of 1 labelled query at k = 5" in at.markdown[0].value
 
 
@@ -102,13 +102,13 @@ def test_a_run_that_is_not_there(open_page: Any, three: Store) -> None:
     assert not at.warning
 
 
-def test_a_k_beyond_what_the_run_passes_on(open_page: Any, three: Store) -> None:
-    assert "only its first 3 results" in texts(open_page(three, "failures", run="first", k="5"))
-    assert "only its first 3 results" not in texts(open_page(three, "failures", run="first", k="3"))
+def test_a_k_beyond_what_the_run_passes_on(look: Any, three: Store) -> None:
+    assert "only its first 3 results" in texts(look(three, "failures", run="first", k="5"))
+    assert "only its first 3 results" not in texts(look(three, "failures", run="first", k="3"))
 
 
-def test_evidence_that_cannot_be_complete(open_page: Any, three: Store) -> None:
-    assert "1 query has more than 1 relevant document" in texts(open_page(three, "failures", k="1"))
+def test_evidence_that_cannot_be_complete(look: Any, three: Store) -> None:
+    assert "1 query has more than 1 relevant document" in texts(look(three, "failures", k="1"))
 
 
 def test_long_lists_are_paged(
@@ -138,8 +138,8 @@ def test_the_list_can_be_walked_without_a_mouse(open_page: Any, three: Store) ->
     assert at.query_params["query"] == "partial"
 
 
-def test_two_hundred_runs(open_page: Any, many: Store) -> None:
-    at = open_page(many, "failures", run="run 150")
+def test_two_hundred_runs(look: Any, many: Store) -> None:
+    at = look(many, "failures", run="run 150")
     assert not at.exception
     assert len(at.selectbox(key="run").options) == 201
     assert "`run 150` fails" in at.markdown[0].value
@@ -149,8 +149,8 @@ def ids(at: Any) -> set[str]:
     return set(listed(at)["query_id"])
 
 
-def test_which_cause_turned_into_which(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "failures", run="second", against="first", view="What changed")
+def test_which_cause_turned_into_which(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "failures", run="second", against="first", view="What changed")
     assert not at.exception
     cells = ask(
         three,
@@ -199,8 +199,8 @@ def test_the_view_is_the_same_on_the_way_back(open_page: Any, staged: Store) -> 
     assert at.multiselect(key="lost").value == ["final"]
 
 
-def test_by_slice(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "failures", run="first", by="category")
+def test_by_slice(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "failures", run="first", by="category")
     assert not at.exception
     rows = ask(three, at.code[0].value)
     assert ("below_cutoff", "factual", 1, 3) in rows
@@ -209,8 +209,8 @@ def test_by_slice(open_page: Any, ask: Any, three: Store) -> None:
     assert "Failing queries of first by cause and category" in at.get("vega_lite_chart")[0].proto.alt
 
 
-def test_run_by_run(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "failures", run="first", view="Run by run")
+def test_run_by_run(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "failures", run="first", view="Run by run")
     assert not at.exception
     counts = ask(three, at.code[0].value)
     assert set(counts) == set(
@@ -223,8 +223,8 @@ def test_run_by_run(open_page: Any, ask: Any, three: Store) -> None:
     assert "in all: first 10, second 4" in at.get("vega_lite_chart")[0].proto.alt
 
 
-def test_the_funnel(open_page: Any, ask: Any, staged: Store) -> None:
-    at = open_page(staged, "failures", view="Stages", split="all")
+def test_the_funnel(look: Any, ask: Any, staged: Store) -> None:
+    at = look(staged, "failures", view="Stages", split="all")
     assert not at.exception
     rows = ask(staged, "select stage, passed_on, lost from stage_funnel where k = 5 order by position")
     said = "; ".join(f"{stage} passes on {kept} and loses {lost}" for stage, kept, lost in rows)
@@ -239,8 +239,8 @@ def test_the_funnel(open_page: Any, ask: Any, staged: Store) -> None:
     ]
 
 
-def test_a_loss_opens_its_queries(open_page: Any, ask: Any, staged: Store) -> None:
-    at = open_page(staged, "failures", lost=["final"])
+def test_a_loss_opens_its_queries(look: Any, ask: Any, staged: Store) -> None:
+    at = look(staged, "failures", lost=["final"])
     lost = ask(
         staged,
         "select distinct query_id from lost_evidence join queries using (query_id)"
@@ -258,8 +258,8 @@ def test_abstention_stands_apart(open_page: Any, three: Store) -> None:
     assert at.dataframe[1].value["query_id"].tolist() == ["closed"]
 
 
-def test_abstention_stands_on_the_leaderboard(open_page: Any, ask: Any, three: Store) -> None:
-    frame = open_page(three).dataframe[0].value.set_index("run")
+def test_abstention_stands_on_the_leaderboard(look: Any, ask: Any, three: Store) -> None:
+    frame = look(three).dataframe[0].value.set_index("run")
     rows = ask(three, "select run, correct_abstention, false_abstention from abstention where split = 'dev'")
     for run, right, wrong in rows:
         assert frame.loc[run, ["correct_abstention", "false_abstention"]].tolist() == [right, wrong]

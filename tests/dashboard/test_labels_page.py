@@ -18,8 +18,8 @@ def suspects(at: Any) -> list[tuple[str, str, int]]:
     return list(zip(frame["query_id"], frame["doc_id"], frame["num_verdicts"], strict=True))
 
 
-def test_the_suspects_are_those_of_the_view(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "labels")
+def test_the_suspects_are_those_of_the_view(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "labels")
     assert not at.exception
     rows = ask(
         three,
@@ -33,13 +33,13 @@ def test_the_suspects_are_those_of_the_view(open_page: Any, ask: Any, three: Sto
     assert ask(three, at.code[0].value)[0][1] == rows[0][0]
 
 
-def test_one_kind_under_filters(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "labels", suspect_kind=["not in the collection"], category=["factual"])
+def test_one_kind_under_filters(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "labels", suspect_kind=["not in the collection"], category=["factual"])
     assert [query for query, _, _ in suspects(at)] == ["never"]
 
 
-def test_no_suspects(open_page: Any, three: Store) -> None:
-    at = open_page(three, "labels", category=["how_to"], language=["en"], must_pass="true")
+def test_no_suspects(look: Any, three: Store) -> None:
+    at = look(three, "labels", category=["how_to"], language=["en"], must_pass="true")
     assert "No label is suspect under these filters." in at.markdown[0].value
     assert not at.dataframe
 

@@ -22,8 +22,8 @@ def marks(body: str) -> list[tuple[str, str]]:
     return re.findall(r'class="rr-item (\w+)" role="listitem"><div class="rr-rank">([^<]+)<', body)
 
 
-def test_the_question_its_evidence_and_what_came(open_page: Any, three: Store) -> None:
-    at = open_page(three, "query", run="first", query="partial")
+def test_the_question_its_evidence_and_what_came(look: Any, three: Store) -> None:
+    at = look(three, "query", run="first", query="partial")
     assert not at.exception
     page = texts(at)
     assert "Half of the evidence" in page
@@ -39,8 +39,8 @@ def test_the_question_its_evidence_and_what_came(open_page: Any, three: Store) -
 
 
 @pytest.mark.parametrize("run", ["first", "second", worlds.EVIL])
-def test_the_metrics_are_those_of_the_view(open_page: Any, ask: Any, three: Store, run: str) -> None:
-    at = open_page(three, "query", run=run, query="found")
+def test_the_metrics_are_those_of_the_view(look: Any, ask: Any, three: Store, run: str) -> None:
+    at = look(three, "query", run=run, query="found")
     columns = "k, hit, recall, precision, rr, ap, ndcg, judged, leaks"
     name = run.replace("'", "''")
     rows = ask(
@@ -50,24 +50,24 @@ def test_the_metrics_are_those_of_the_view(open_page: Any, ask: Any, three: Stor
     assert [tuple(row) for row in shown.itertuples(index=False)] == [pytest.approx(row) for row in rows]
 
 
-def test_labelled_not_relevant(open_page: Any, three: Store) -> None:
-    at = open_page(three, "query", run=worlds.EVIL, query="found")
+def test_labelled_not_relevant(look: Any, three: Store) -> None:
+    at = look(three, "query", run=worlds.EVIL, query="found")
     assert marks(lists(at)["Ranked list"]) == [("other", "1"), ("unlabelled", "2"), ("relevant", "3")]
     assert "In the first 3: 1 relevant, 1 labelled not relevant, 1 unlabelled." in texts(at)
     assert "the list ends before k = 5" in lists(at)["Ranked list"]
     assert "Not among the failures" in texts(at)
 
 
-def test_a_leak_is_marked_forbidden(open_page: Any, three: Store) -> None:
-    at = open_page(three, "query", run="first", query="secret")
+def test_a_leak_is_marked_forbidden(look: Any, three: Store) -> None:
+    at = look(three, "query", run="first", query="secret")
     assert marks(lists(at)["Ranked list"])[0] == ("forbidden", "1")
     assert "its user may not read 1 of the first 5 results" in texts(at)
     assert "<bdi>staff</bdi>" in texts(at)
     assert "See the handbook." in texts(at)
 
 
-def test_evidence_that_the_user_may_not_read(open_page: Any, three: Store) -> None:
-    at = open_page(three, "query", run="first", query="closed")
+def test_evidence_that_the_user_may_not_read(look: Any, three: Store) -> None:
+    at = look(three, "query", run="first", query="closed")
     assert "Labelled evidence" not in lists(at)
     assert marks(lists(at)["Forbidden evidence"]) == [("forbidden", "⚠")]
     assert "leaked:" in lists(at)["Forbidden evidence"]
@@ -85,17 +85,17 @@ def test_evidence_that_the_user_may_not_read(open_page: Any, three: Store) -> No
         ("never", "not there"),
     ],
 )
-def test_states_of_a_query(open_page: Any, three: Store, query: str, said: str) -> None:
-    at = open_page(three, "query", run="first", query=query)
+def test_states_of_a_query(look: Any, three: Store, query: str, said: str) -> None:
+    at = look(three, "query", run="first", query=query)
     assert not at.exception
     assert said in texts(at)
 
 
-def test_stages(open_page: Any, staged: Store) -> None:
-    at = open_page(staged, "query", query="lost")
+def test_stages(look: Any, staged: Store) -> None:
+    at = look(staged, "query", query="lost")
     assert "candidates: rank 4 → final: not there" in lists(at)["Labelled evidence"]
     assert len(marks(lists(at)["Ranked list"])) == 5
-    at = open_page(staged, "query", query="lost", at_stage="candidates")
+    at = look(staged, "query", query="lost", at_stage="candidates")
     assert ("relevant", "4") in marks(lists(at)["Ranked list"])
 
 
@@ -113,8 +113,8 @@ def test_previous_and_next_walk_through_the_failures(open_page: Any, three: Stor
     assert f"Failure {len(order) - 1} of {len(order)}" in texts(at)
 
 
-def test_the_walk_keeps_to_the_cause(open_page: Any, three: Store) -> None:
-    at = open_page(three, "query", run="first", query="below", cause="below the cutoff")
+def test_the_walk_keeps_to_the_cause(look: Any, three: Store) -> None:
+    at = look(three, "query", run="first", query="below", cause="below the cutoff")
     assert "Failure 1 of 1" in texts(at)
 
 
@@ -125,37 +125,37 @@ def test_back_to_the_list(open_page: Any, three: Store) -> None:
 
 
 @pytest.mark.parametrize("query", ["no such query", "<script>", ""])
-def test_an_unknown_query(open_page: Any, three: Store, query: str) -> None:
-    at = open_page(three, "query", run="first", query=query)
+def test_an_unknown_query(look: Any, three: Store, query: str) -> None:
+    at = look(three, "query", run="first", query=query)
     assert not at.exception
     assert ("There is no query" if query else "No query is chosen") in texts(at)
     assert not at.dataframe
 
 
-def test_an_unknown_run(open_page: Any, three: Store) -> None:
-    at = open_page(three, "query", run="gone", query="found")
+def test_an_unknown_run(look: Any, three: Store) -> None:
+    at = look(three, "query", run="gone", query="found")
     assert "There is no run named `gone`" in at.warning[0].value
 
 
-def test_hostile_text_is_text(open_page: Any, three: Store) -> None:
-    at = open_page(three, "query", run="first", query=worlds.EVIL)
+def test_hostile_text_is_text(look: Any, three: Store) -> None:
+    at = look(three, "query", run="first", query=worlds.EVIL)
     assert not at.exception
     for element in at.get("html"):
         body = element.proto.body.split("</style>")[-1]
         assert "<script" not in body
         assert "<b onclick" not in body
     assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;" in texts(at)
-    at = open_page(three, "query", run="first", query="lost")
+    at = look(three, "query", run="first", query="lost")
     assert "&lt;script&gt;" in lists(at)["Ranked list"]
 
 
-def test_long_texts_open_on_demand(open_page: Any, three: Store) -> None:
-    at = open_page(three, "query", run="first", query="found")
+def test_long_texts_open_on_demand(look: Any, three: Store) -> None:
+    at = look(three, "query", run="first", query="found")
     assert "<details><summary" in lists(at)["Ranked list"]
 
 
-def test_how_much_of_the_list(open_page: Any, many: Store) -> None:
-    at = open_page(many, "query", query="found", depth="10")
+def test_how_much_of_the_list(look: Any, many: Store) -> None:
+    at = look(many, "query", query="found", depth="10")
     assert len(marks(lists(at)["Ranked list"])) == 10
 
 
@@ -175,8 +175,8 @@ def columns(at: Any) -> dict[str, list[tuple[str, str, str]]]:
     return found
 
 
-def test_runs_side_by_side_with_what_moved(open_page: Any, three: Store) -> None:
-    at = open_page(three, "query", run="second", query="below", against="first")
+def test_runs_side_by_side_with_what_moved(look: Any, three: Store) -> None:
+    at = look(three, "query", run="second", query="below", against="first")
     assert not at.exception
     beside = columns(at)
     assert list(beside) == ["first", "second"]
@@ -188,28 +188,28 @@ def test_runs_side_by_side_with_what_moved(open_page: Any, three: Store) -> None
     assert "against first" in texts(at)
 
 
-def test_more_runs_beside_it(open_page: Any, three: Store) -> None:
-    at = open_page(three, "query", run="second", query=worlds.EVIL, against="first", beside=[worlds.EVIL])
+def test_more_runs_beside_it(look: Any, three: Store) -> None:
+    at = look(three, "query", run="second", query=worlds.EVIL, against="first", beside=[worlds.EVIL])
     beside = columns(at)
     assert list(beside) == ["first", "second", worlds.EVIL]
     assert [move for _, _, move in beside["first"]] == [""] * 10
     assert beside["second"] == [("relevant", "1", "▲ from 3")]
-    at = open_page(three, "query", run="first", query="absent", against="second")
+    at = look(three, "query", run="first", query="absent", against="second")
     assert "the run left this query out" in texts(at)
 
 
-def test_a_leak_is_marked_side_by_side(open_page: Any, three: Store) -> None:
-    at = open_page(three, "query", run="first", query="secret", against="second")
+def test_a_leak_is_marked_side_by_side(look: Any, three: Store) -> None:
+    at = look(three, "query", run="first", query="secret", against="second")
     assert columns(at)["first"][0][:2] == ("forbidden", "1")
     assert "🔒" in texts(at)
 
 
-def test_the_way_through_the_stages(open_page: Any, staged: Store) -> None:
-    at = open_page(staged, "query", query="lost")
+def test_the_way_through_the_stages(look: Any, staged: Store) -> None:
+    at = look(staged, "query", query="lost")
     assert "`final` lost `d4`" in texts(at)
     cells = re.findall(r'<td class="(\w+)">', texts(at))
     assert cells == ["doc", "passed", "lost"]
-    at = open_page(staged, "query", query="never")
+    at = look(staged, "query", query="never")
     assert "No stage had `gone`" in texts(at)
 
 
@@ -240,8 +240,8 @@ def test_the_text_for_a_ticket(open_page: Any, three: Store) -> None:
     assert "Against first" in text
 
 
-def test_the_query_over_time(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "query", run="first", query=worlds.EVIL, against="second", history="RR")
+def test_the_query_over_time(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "query", run="first", query=worlds.EVIL, against="second", history="RR")
     name = worlds.EVIL.replace("'", "''")
     rows = ask(three, f"select run, rr from query_scores where query_id = '{name}' and k = 5 order by run")
     assert len(rows) == 3
@@ -250,9 +250,7 @@ def test_the_query_over_time(open_page: Any, ask: Any, three: Store) -> None:
         "RR@5 of this query in 3 runs over time, from 0.333 to 1.000"
         in at.get("vega_lite_chart")[0].proto.alt
     )
-    assert "No run has a metric of this query" in texts(
-        open_page(three, "query", run="first", query="no_answer")
-    )
+    assert "No run has a metric of this query" in texts(look(three, "query", run="first", query="no_answer"))
 
 
 def test_a_note_is_written_and_kept(open_page: Any, ask: Any, fresh: Store) -> None:

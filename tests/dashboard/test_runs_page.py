@@ -35,33 +35,33 @@ def texts(at: Any) -> str:
 
 
 @pytest.mark.parametrize("k", [1, 5, 100])
-def test_the_leaderboard_is_the_summary(open_page: Any, ask: Any, three: Store, k: int) -> None:
-    at = open_page(three, k=str(k))
+def test_the_leaderboard_is_the_summary(look: Any, ask: Any, three: Store, k: int) -> None:
+    at = look(three, k=str(k))
     assert not at.exception
     assert on_page(at) == [pytest.approx(row) for row in summary(ask, three, f"k = {k} and split = 'dev'")]
 
 
-def test_the_sentence_names_the_first_run_and_n(open_page: Any, three: Store) -> None:
-    at = open_page(three)
+def test_the_sentence_names_the_first_run_and_n(look: Any, three: Store) -> None:
+    at = look(three)
     assert "`second` is first of 3 runs by NDCG@5: 0.767 over 10 queries" in at.markdown[0].value
     assert "does not test" in texts(at)
     assert "10 labelled, answerable queries" in texts(at)
 
 
-def test_another_order(open_page: Any, three: Store) -> None:
-    at = open_page(three, order="MRR")
+def test_another_order(look: Any, three: Store) -> None:
+    at = look(three, order="MRR")
     assert "by MRR@5" in at.markdown[0].value
     assert list(board(at)["rr"]) == sorted(board(at)["rr"], reverse=True)
 
 
-def test_one_run(open_page: Any, single: Store) -> None:
-    at = open_page(single)
+def test_one_run(look: Any, single: Store) -> None:
+    at = look(single)
     assert "`first` has NDCG@5" in at.markdown[0].value
     assert "nothing to rank it against" in texts(at)
 
 
-def test_runs_that_share_the_first_place(open_page: Any, many: Store) -> None:
-    at = open_page(many)
+def test_runs_that_share_the_first_place(look: Any, many: Store) -> None:
+    at = look(many)
     assert not at.exception
     assert "share the first place among 201 runs" in at.markdown[0].value
     assert "and 198 more" in at.markdown[0].value
@@ -69,16 +69,16 @@ def test_runs_that_share_the_first_place(open_page: Any, many: Store) -> None:
     assert "196 other runs" in texts(at)
 
 
-def test_the_documentation_example(open_page: Any, example: Store) -> None:
-    at = open_page(example, k="3")
+def test_the_documentation_example(look: Any, example: Store) -> None:
+    at = look(example, k="3")
     row = board(at).iloc[0]
     assert row["recall"] == pytest.approx(0.8333, abs=1e-4)
     assert row["rr"] == pytest.approx(0.6667, abs=1e-4)
     assert row["n"] == 3
 
 
-def test_chosen_runs_only(open_page: Any, three: Store) -> None:
-    at = open_page(three, runs=["first", worlds.EVIL])
+def test_chosen_runs_only(look: Any, three: Store) -> None:
+    at = look(three, runs=["first", worlds.EVIL])
     assert sorted(board(at)["run"]) == sorted(["first", worlds.EVIL])
     assert "2 runs" in at.markdown[0].value
 
@@ -97,9 +97,9 @@ def test_chosen_runs_only(open_page: Any, three: Store) -> None:
     ],
 )
 def test_a_choice_of_queries_gives_their_means(
-    open_page: Any, ask: Any, three: Store, link: dict[str, Any], condition: str
+    look: Any, ask: Any, three: Store, link: dict[str, Any], condition: str
 ) -> None:
-    at = open_page(three, **link)
+    at = look(three, **link)
     split = "true" if link.get("split") == "all" else "split = 'dev'"
     rows = ask(
         three,
@@ -112,9 +112,9 @@ def test_a_choice_of_queries_gives_their_means(
     assert on_page(at) == [pytest.approx(row) for row in rows]
 
 
-def test_every_query_chosen_gives_the_summary(open_page: Any, ask: Any, three: Store) -> None:
-    every = open_page(three, language=["de", "en"])
-    assert_frame_equal(board(every), board(open_page(three)))
+def test_every_query_chosen_gives_the_summary(look: Any, ask: Any, three: Store) -> None:
+    every = look(three, language=["de", "en"])
+    assert_frame_equal(board(every), board(look(three)))
 
 
 def test_a_filter_that_leaves_nothing(open_page: Any, three: Store) -> None:
@@ -126,50 +126,48 @@ def test_a_filter_that_leaves_nothing(open_page: Any, three: Store) -> None:
     assert len(board(at)) == 3
 
 
-def test_only_queries_without_an_answer_have_no_means(open_page: Any, three: Store) -> None:
-    at = open_page(three, category=["(none)"], tag=["<i>t</i>"], language=["en"])
+def test_only_queries_without_an_answer_have_no_means(look: Any, three: Store) -> None:
+    at = look(three, category=["(none)"], tag=["<i>t</i>"], language=["en"])
     assert board(at)["n"].tolist() == [1, 1, 1]
 
 
-def test_held_out_queries_are_another_split(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three)
+def test_held_out_queries_are_another_split(look: Any, ask: Any, three: Store) -> None:
+    at = look(three)
     assert set(board(at)["n"]) == {10}
     assert "1 query of other splits" in texts(at)
-    assert set(board(open_page(three, split="heldout"))["n"]) == {1}
-    at = open_page(three, split="all")
+    assert set(board(look(three, split="heldout"))["n"]) == {1}
+    at = look(three, split="all")
     assert set(board(at)["n"]) == {11}
     assert "other splits" not in texts(at)
 
 
-def test_values_that_are_not_there_fall_back(open_page: Any, three: Store) -> None:
-    at = open_page(
-        three, k="7", split="x", category=["y"], runs=["z"], order="<b>", target_rr="many", stage="q"
-    )
+def test_values_that_are_not_there_fall_back(look: Any, three: Store) -> None:
+    at = look(three, k="7", split="x", category=["y"], runs=["z"], order="<b>", target_rr="many", stage="q")
     assert not at.exception
-    assert board(at).equals(board(open_page(three)))
+    assert board(at).equals(board(look(three)))
 
 
-def test_targets(open_page: Any, three: Store) -> None:
-    at = open_page(three)
+def test_targets(look: Any, three: Store) -> None:
+    at = look(three)
     assert "**MRR@5 ≥ 0.700**: met by 1 of 3 runs" in texts(at)
     assert "**precision@5 ≥ 0.600**: unattainable under these labels (ceiling 0.220)" in texts(at)
     assert board(at)["target_rr"].tolist()[0] == "✓ met"
     assert set(board(at)["target_precision"]) == {"⊘ unattainable"}
-    at = open_page(three, target_rr="0", target_precision="0.2", target_hit="0.9")
+    at = look(three, target_rr="0", target_precision="0.2", target_hit="0.9")
     assert "MRR@5 ≥" not in texts(at)
     assert "hit rate@5 ≥ 0.900" in texts(at)
     assert board(at)["target_precision"].tolist()[0] == "✗ 0.020 short"
 
 
-def test_ceilings_stand_in_the_headings(open_page: Any, ask: Any, three: Store) -> None:
+def test_ceilings_stand_in_the_headings(look: Any, ask: Any, three: Store) -> None:
     ((ceiling,),) = ask(three, "select max(precision_ceiling) from run_summary where k = 5 and split = 'dev'")
-    columns = json.loads(open_page(three).dataframe[0].proto.columns)
+    columns = json.loads(look(three).dataframe[0].proto.columns)
     assert columns["precision"]["label"] == f"precision ≤ {ceiling:.3f}"
     assert columns["hit"]["label"] == "hit rate"
 
 
-def test_the_curve_and_the_ranks(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three)
+def test_the_curve_and_the_ranks(look: Any, ask: Any, three: Store) -> None:
+    at = look(three)
     charts = [chart.proto.alt for chart in at.get("vega_lite_chart")]
     assert len(charts) == 6
     assert all(charts)
@@ -188,8 +186,8 @@ def test_the_curve_and_the_ranks(open_page: Any, ask: Any, three: Store) -> None
     assert ranks.loc["first", "not run"] == "2 · 20%"
 
 
-def test_stages(open_page: Any, ask: Any, staged: Store) -> None:
-    at = open_page(staged, stage="candidates")
+def test_stages(look: Any, ask: Any, staged: Store) -> None:
+    at = look(staged, stage="candidates")
     expected = ask(
         staged,
         f"select run, n, {MEANS} from run_summary_all where k = 5 and split = 'dev' and stage = 'candidates'",
@@ -205,8 +203,8 @@ def test_a_click_on_a_run_leads_to_its_failures(open_page: Any, three: Store, cl
     assert at.selectbox(key="run").value == "first"
 
 
-def test_names_from_data_are_shown_as_they_are(open_page: Any, three: Store) -> None:
-    at = open_page(three)
+def test_names_from_data_are_shown_as_they_are(look: Any, three: Store) -> None:
+    at = look(three)
     assert f"``{worlds.EVIL}``" in at.markdown[0].value
     for element in at.get("html"):
         assert "<b onclick" not in element.proto.body
@@ -220,19 +218,19 @@ def told(at: Any, start: str) -> str:
     )
 
 
-def test_means_over_time_by_series(open_page: Any, three: Store) -> None:
-    at = open_page(three)
+def test_means_over_time_by_series(look: Any, three: Store) -> None:
+    at = look(three)
     assert told(at, "NDCG@5 over time") == (
         "NDCG@5 over time: (no series) 0.767 (second); weekly 0.274 (first)."
     )
     assert f"``{worlds.EVIL}`` does not say when they were made" in texts(at)
 
 
-def test_runs_without_a_date_have_no_trend(open_page: Any, many: Store, single: Store) -> None:
-    at = open_page(single)
+def test_runs_without_a_date_have_no_trend(look: Any, many: Store, single: Store) -> None:
+    at = look(single)
     assert not told(at, "NDCG@5 over time")
     assert "over time" not in texts(at)
-    assert told(open_page(many), "NDCG@5 over time").startswith("NDCG@5 over time: (no series) from 0.767")
+    assert told(look(many), "NDCG@5 over time").startswith("NDCG@5 over time: (no series) from 0.767")
 
 
 def test_what_changed_between_neighbours_is_marked(open_page: Any, tmp_path: Path) -> None:
@@ -258,8 +256,8 @@ def test_what_changed_between_neighbours_is_marked(open_page: Any, tmp_path: Pat
     assert "Before `r3`: `collection parts@1 → parts@<b>2</b>, labels parts@2 → parts@3`" in notes
 
 
-def test_quality_beside_costs(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three)
+def test_quality_beside_costs(look: Any, ask: Any, three: Store) -> None:
+    at = look(three)
     rows = ask(three, "select run, latency_p50_ms, latency_p95_ms from run_costs where split = 'dev'")
     frame = board(at)
     on_page = zip(frame["run"], frame["latency_p50_ms"], frame["latency_p95_ms"], strict=True)
@@ -290,8 +288,8 @@ def test_costs_are_those_of_the_chosen_queries(open_page: Any, tmp_path: Path) -
     assert told(at, "NDCG@5 over mean context size")
 
 
-def test_nothing_recorded_shows_no_costs(open_page: Any, staged: Store) -> None:
-    at = open_page(staged)
+def test_nothing_recorded_shows_no_costs(look: Any, staged: Store) -> None:
+    at = look(staged)
     assert "latency_p50_ms" not in board(at)
     assert not told(at, "NDCG@5 over median latency")
 

@@ -40,9 +40,9 @@ def shown(at: Any) -> list[str]:
 
 @pytest.mark.parametrize(("page", "link"), LINKS)
 def test_every_statement_runs_as_it_stands(
-    open_page: Any, ask: Any, three: Store, page: str, link: dict[str, Any]
+    look: Any, ask: Any, three: Store, page: str, link: dict[str, Any]
 ) -> None:
-    statements = shown(open_page(three, page, **link))
+    statements = shown(look(three, page, **link))
     assert len(statements) >= (2 if page in ("failures", "labels") else 3)
     for statement in statements:
         assert "$" not in statement.replace(literal(worlds.EVIL), "")
@@ -51,9 +51,9 @@ def test_every_statement_runs_as_it_stands(
 
 @pytest.mark.parametrize("link", [link for page, link in LINKS if page == "runs"])
 def test_the_leaderboards_statement_gives_its_numbers(
-    open_page: Any, ask: Any, three: Store, link: dict[str, Any]
+    look: Any, ask: Any, three: Store, link: dict[str, Any]
 ) -> None:
-    at = open_page(three, **link)
+    at = look(three, **link)
     frame = at.dataframe[0].value
     rows = ask(three, f"select run, n, ndcg, recall, rr, missed from ({shown(at)[0].rstrip(';')})")
     on_page = frame[["run", "n", "ndcg", "recall", "rr", "missed"]].itertuples(index=False)
@@ -61,10 +61,8 @@ def test_the_leaderboards_statement_gives_its_numbers(
 
 
 @pytest.mark.parametrize("link", [link for page, link in LINKS if page == "failures"])
-def test_the_lists_statement_gives_its_rows(
-    open_page: Any, ask: Any, three: Store, link: dict[str, Any]
-) -> None:
-    at = open_page(three, "failures", **link)
+def test_the_lists_statement_gives_its_rows(look: Any, ask: Any, three: Store, link: dict[str, Any]) -> None:
+    at = look(three, "failures", **link)
     rows = (
         ask(three, f"select query_id, fact from ({shown(at)[1].rstrip(';')})") if len(shown(at)) > 1 else []
     )

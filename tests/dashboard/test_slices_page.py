@@ -25,8 +25,8 @@ def click(at: Any, number: int = 0, **cell: str) -> Any:
 
 
 @pytest.mark.parametrize("split", ["dev", "heldout"])
-def test_the_list_is_slice_summary(open_page: Any, ask: Any, three: Store, split: str) -> None:
-    at = open_page(three, "slices", columns="runs", split=split, metric="recall", of_run="first")
+def test_the_list_is_slice_summary(look: Any, ask: Any, three: Store, split: str) -> None:
+    at = look(three, "slices", columns="runs", split=split, metric="recall", of_run="first")
     assert not at.exception
     rows = ask(
         three,
@@ -38,8 +38,8 @@ def test_the_list_is_slice_summary(open_page: Any, ask: Any, three: Store, split
     assert on_page == {name: (n, pytest.approx(mean, nan_ok=True)) for name, n, mean in rows}
 
 
-def test_category_by_language_with_a_map_for_each_run(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "slices", thin="1")
+def test_category_by_language_with_a_map_for_each_run(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "slices", thin="1")
     assert len(maps(at)) == 3
     assert all("by category and language of" in text for text in maps(at))
     rows = ask(
@@ -51,16 +51,16 @@ def test_category_by_language_with_a_map_for_each_run(open_page: Any, ask: Any, 
     assert on_page == {(a, b): (n, pytest.approx(mean, nan_ok=True)) for a, b, n, mean in rows}
 
 
-def test_the_gap_is_to_the_runs_mean(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(three, "slices", columns="runs", of_run="first", thin="1")
+def test_the_gap_is_to_the_runs_mean(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "slices", columns="runs", of_run="first", thin="1")
     ((mean,),) = ask(three, "select ndcg from run_summary where run = 'first' and k = 5 and split = 'dev'")
     for row in listed(at).itertuples():
         gap = row.value - mean
         assert row.gap == ("–" if gap != gap else f"{gap:+.3f}".replace("-", "−"))
 
 
-def test_the_sentence_names_the_worst_slice_that_is_not_thin(open_page: Any, three: Store) -> None:
-    at = open_page(three, "slices", columns="runs", thin="2", of_run="first")
+def test_the_sentence_names_the_worst_slice_that_is_not_thin(look: Any, three: Store) -> None:
+    at = look(three, "slices", columns="runs", thin="2", of_run="first")
     first = listed(at).iloc[0]
     assert first["thin"] == ""
     assert f"`{first['row']}` is the worst slice of `first` at NDCG@5" in at.markdown[0].value
@@ -68,18 +68,16 @@ def test_the_sentence_names_the_worst_slice_that_is_not_thin(open_page: Any, thr
     assert "not a test" in texts(at)
 
 
-def test_thin_slices_are_never_the_worst(open_page: Any, three: Store) -> None:
-    at = open_page(three, "slices")
+def test_thin_slices_are_never_the_worst(look: Any, three: Store) -> None:
+    at = look(three, "slices")
     assert "Every slice of `second` is thin, with fewer than 10 queries" in at.markdown[0].value
     assert set(listed(at)["thin"]) == {"thin"}
-    at = open_page(three, "slices", columns="runs", thin="3", category=["how_to"])
+    at = look(three, "slices", columns="runs", thin="3", category=["how_to"])
     assert "is the only slice of `second` that is not thin" in at.markdown[0].value
 
 
-def test_filters_choose_the_queries(open_page: Any, ask: Any, three: Store) -> None:
-    at = open_page(
-        three, "slices", rows="category", columns="runs", language=["de"], of_run="first", thin="1"
-    )
+def test_filters_choose_the_queries(look: Any, ask: Any, three: Store) -> None:
+    at = look(three, "slices", rows="category", columns="runs", language=["de"], of_run="first", thin="1")
     rows = ask(
         three,
         "select category, count(*), avg(ndcg) from query_scores join queries using (query_id)"
@@ -90,8 +88,8 @@ def test_filters_choose_the_queries(open_page: Any, ask: Any, three: Store) -> N
 
 
 @pytest.mark.parametrize(("rows", "columns"), [("channel", "<b>"), ("<b>", "tag"), ("must_pass", "runs")])
-def test_any_dimension(open_page: Any, three: Store, rows: str, columns: str) -> None:
-    at = open_page(three, "slices", rows=rows, columns=columns)
+def test_any_dimension(look: Any, three: Store, rows: str, columns: str) -> None:
+    at = look(three, "slices", rows=rows, columns=columns)
     assert not at.exception
     assert at.selectbox(key="rows").value == rows
     assert at.selectbox(key="columns").value == columns
@@ -175,17 +173,17 @@ def test_a_selection_of_a_cell_that_is_gone(open_page: Any, three: Store) -> Non
     assert at.title[0].value == "Slices"
 
 
-def test_runs_as_columns(open_page: Any, three: Store) -> None:
-    at = open_page(three, "slices", columns="runs")
+def test_runs_as_columns(look: Any, three: Store) -> None:
+    at = look(three, "slices", columns="runs")
     (text,) = maps(at)
     assert text.startswith("NDCG@5 by category and run: ")
-    at = open_page(three, "slices", columns="runs", runs=["first"])
+    at = look(three, "slices", columns="runs", runs=["first"])
     assert "of_run" not in [box.key for box in at.selectbox]
     assert "`first`" in at.markdown[0].value
 
 
-def test_settings_of_runs(open_page: Any, configured: Store) -> None:
-    at = open_page(configured, "slices", columns=f"setting {worlds.EVIL_SETTING}")
+def test_settings_of_runs(look: Any, configured: Store) -> None:
+    at = look(configured, "slices", columns=f"setting {worlds.EVIL_SETTING}")
     assert not at.exception
     assert [text.split(": ")[0] for text in maps(at)] == [
         f"NDCG@5 by category and run of {worlds.EVIL_SETTING} = {value}" for value in ("8", "64", "(none)")
@@ -194,24 +192,24 @@ def test_settings_of_runs(open_page: Any, configured: Store) -> None:
     assert "may differ in other settings" in texts(at)
 
 
-def test_runs_by_setting_and_tag(open_page: Any, configured: Store) -> None:
-    at = open_page(configured, "slices", columns="runs", **{f"setting.{worlds.EVIL_SETTING}": ["8", "64"]})
+def test_runs_by_setting_and_tag(look: Any, configured: Store) -> None:
+    at = look(configured, "slices", columns="runs", **{f"setting.{worlds.EVIL_SETTING}": ["8", "64"]})
     assert at.selectbox(key="of_run").options == ["second", "first"]
-    at = open_page(configured, "slices", columns="runs", run_tag=["<b>tagged</b>"])
+    at = look(configured, "slices", columns="runs", run_tag=["<b>tagged</b>"])
     assert "`first`" in at.markdown[0].value
     assert "of_run" not in [box.key for box in at.selectbox]
 
 
-def test_one_run(open_page: Any, single: Store) -> None:
-    at = open_page(single, "slices", thin="1")
+def test_one_run(look: Any, single: Store) -> None:
+    at = look(single, "slices", thin="1")
     assert not at.exception
     assert len(maps(at)) == 1
     assert "`first`" in at.markdown[0].value
 
 
 @pytest.mark.parametrize(("columns", "number"), [("language", 4), ("runs", 8)])
-def test_two_hundred_runs(open_page: Any, many: Store, columns: str, number: int) -> None:
-    at = open_page(many, "slices", columns=columns)
+def test_two_hundred_runs(look: Any, many: Store, columns: str, number: int) -> None:
+    at = look(many, "slices", columns=columns)
     assert not at.exception
     assert len(at.selectbox(key="of_run").options) == number
     assert f"{number} of 201 runs" in texts(at)
@@ -227,10 +225,8 @@ def test_a_filter_that_leaves_nothing(open_page: Any, three: Store) -> None:
     assert len(maps(at)) == 3
 
 
-def test_settings_that_leave_no_run(open_page: Any, configured: Store) -> None:
-    at = open_page(
-        configured, "slices", run_tag=["<b>tagged</b>"], **{f"setting.{worlds.EVIL_SETTING}": ["8"]}
-    )
+def test_settings_that_leave_no_run(look: Any, configured: Store) -> None:
+    at = look(configured, "slices", run_tag=["<b>tagged</b>"], **{f"setting.{worlds.EVIL_SETTING}": ["8"]})
     assert not at.exception
     assert "No run with labelled, answerable queries is left" in at.markdown[0].value
 
@@ -281,14 +277,14 @@ def test_other_labels_and_stages_have_no_failures(open_page: Any, staged: Store)
     assert at.title[0].value == "Slices"
 
 
-def test_values_that_are_not_there_fall_back(open_page: Any, three: Store) -> None:
-    at = open_page(three, "slices", rows="<b>gone", columns="x", metric="y", thin="-1", of_run="z", k="7")
+def test_values_that_are_not_there_fall_back(look: Any, three: Store) -> None:
+    at = look(three, "slices", rows="<b>gone", columns="x", metric="y", thin="-1", of_run="z", k="7")
     assert not at.exception
-    assert listed(at).equals(listed(open_page(three, "slices")))
+    assert listed(at).equals(listed(look(three, "slices")))
 
 
-def test_names_from_data_are_shown_as_they_are(open_page: Any, three: Store) -> None:
-    at = open_page(three, "slices", columns="runs", of_run=worlds.EVIL, thin="1")
+def test_names_from_data_are_shown_as_they_are(look: Any, three: Store) -> None:
+    at = look(three, "slices", columns="runs", of_run=worlds.EVIL, thin="1")
     assert f"``{worlds.EVIL}``" in at.markdown[0].value
     assert worlds.EVIL in set(listed(at)["row"])
     for element in at.get("html"):
@@ -304,9 +300,9 @@ LINKS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("link", LINKS)
 def test_the_shown_statements_give_the_pages_numbers(
-    open_page: Any, ask: Any, three: Store, link: dict[str, Any]
+    look: Any, ask: Any, three: Store, link: dict[str, Any]
 ) -> None:
-    at = open_page(three, "slices", **link)
+    at = look(three, "slices", **link)
     cells, runs, *_, failing = shown(at)
     run = at.selectbox(key="of_run").value.replace("'", "''")
     rows = ask(three, f'select "row", "column", n, value from ({cells.rstrip(";")}) where run = \'{run}\'')
