@@ -10,9 +10,9 @@ from rankroom.adding import Added, Adding, DatasetFacts, Options, Progress, RunF
 from rankroom.errors import UsageError
 from rankroom.faults import Fault, clip
 from rankroom.names import NAME_EXPECTED, UTF8_EXPECTED, is_name, is_utf8, run_name, versioned
-from rankroom.readers import native, trec
+from rankroom.readers import trec
 from rankroom.readers.clean_run import Needed
-from rankroom.readers.native import LabelsFile
+from rankroom.readers.dataset_parts import Collection, LabelsFile
 from rankroom.readers.rankings import pair_hashes
 from rankroom.store import Store
 
@@ -31,6 +31,8 @@ def add_folder(
     `labels` are taken in the place of the folder's own: an earlier revision that lies beside them, say.
     Raises Refused, with all faults, and then stores nothing.
     """
+    from rankroom.readers import native  # with pydantic, which files of other tools do without
+
     folder = Path(folder)
     labels_file = labels.path if labels else folder / "labels.jsonl"
     _check_paths(folder, labels_file)
@@ -170,7 +172,7 @@ def _settle_dataset(adding: Adding, labels: str, dataset: str, revision: str, re
             name=dataset,
             revision=revision,
             label_revision=revision,
-            collection=native.Collection(dataset, version),
+            collection=Collection(dataset, version),
             relevant_from=relevant_from,
             labels_file=labels,
             named_in=(labels,) * 3,

@@ -18,7 +18,7 @@ from rankroom.errors import Refused, UsageError
 from rankroom.faults import Fault, Report
 from rankroom.known import Kind, Known, Part, RunState, changed_content, name_of, run_name_taken
 from rankroom.names import versioned
-from rankroom.readers.native import Collection
+from rankroom.readers.dataset_parts import Collection
 from rankroom.readers.rankings import OrderedBy
 from rankroom.resources import sql
 from rankroom.signals import stored as stored_signals

@@ -20,7 +20,7 @@ from rankroom.adding import Added
 from rankroom.errors import RankroomError, UsageError
 from rankroom.faults import clip
 from rankroom.readers.arguments import listed, type_name
-from rankroom.readers.native import Collection
+from rankroom.readers.dataset_parts import Collection
 from rankroom.room import Room, run_form
 from rankroom.stored_dataset import find_dataset
 from rankroom.terminal import working

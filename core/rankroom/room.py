@@ -21,8 +21,8 @@ from rankroom.faults import Fault, Report, clip
 from rankroom.names import versioned
 from rankroom.readers import frames, run_frames
 from rankroom.readers.arguments import in_python, plain_config
+from rankroom.readers.dataset_parts import Collection
 from rankroom.readers.forms import CollectionForm, DatasetForm, RunForm, settings
-from rankroom.readers.native import Collection
 from rankroom.remove import remove_runs
 from rankroom.rescore import rescore
 from rankroom.resources import sql as sql_text

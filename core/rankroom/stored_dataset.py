@@ -8,7 +8,7 @@ import duckdb
 
 from rankroom.adding import Adding
 from rankroom.errors import UsageError
-from rankroom.readers.native import Collection
+from rankroom.readers.dataset_parts import Collection
 from rankroom.rescore import load_labels
 from rankroom.store import Store
 

@@ -21,14 +21,12 @@ kept, not used.
 goes into the report, all of a file at once, and then nothing is filled in.
 """
 
-from rankroom.readers.native_dataset import Collection, Dataset, LabelsFile, read_dataset
+from rankroom.readers.native_dataset import Dataset, read_dataset
 from rankroom.readers.native_files import run_files
 from rankroom.readers.native_run import NativeRun, Stage, read_run
 
 __all__ = [
-    "Collection",
     "Dataset",
-    "LabelsFile",
     "NativeRun",
     "Stage",
     "read_dataset",

@@ -9,6 +9,7 @@ import duckdb
 
 from rankroom.faults import Fault, Report
 from rankroom.names import run_name, versioned
+from rankroom.readers.dataset_parts import Collection, LabelsFile
 from rankroom.readers.forms import CollectionForm, DatasetForm, read_toml
 from rankroom.readers.json_lines import (
     ANY_OTHER,
@@ -61,29 +62,6 @@ DOCUMENT_FIELDS = (
         "a list of at least one text: who may read it; leave groups out where everyone may",
     ),
 )
-
-
-@dataclass(frozen=True)
-class Collection:
-    """What was searched, at one version."""
-
-    name: str
-    version: str
-    unit: str | None = None
-    id_scheme: str | None = None
-
-    @property
-    def key(self) -> str:
-        """NAME@VERSION."""
-        return versioned(self.name, self.version)
-
-
-@dataclass(frozen=True)
-class LabelsFile:
-    """Labels that are taken in the place of a folder's own: a file, in either form, and its revision."""
-
-    path: Path
-    revision: str
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import duckdb
 
 from rankroom.faults import Fault, Report
 from rankroom.names import run_name
+from rankroom.readers.dataset_parts import Collection
 from rankroom.readers.forms import FINAL, RunForm, line_of, read_toml, settings
 from rankroom.readers.json_lines import (
     Field,
@@ -21,7 +22,7 @@ from rankroom.readers.json_lines import (
     read_json_lines,
     take_faults,
 )
-from rankroom.readers.native_dataset import ID, TEXT, Collection, Dataset, check_known_queries, collection_of
+from rankroom.readers.native_dataset import ID, TEXT, Dataset, check_known_queries, collection_of
 from rankroom.resources import sql
 
 ANSWER_FIELDS = (

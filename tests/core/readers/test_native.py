@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rankroom.faults import SHOWN, Report
-from rankroom.readers.native import Collection, Dataset, NativeRun, Stage, read_dataset, read_run, run_files
+from rankroom.readers.dataset_parts import Collection
+from rankroom.readers.native import Dataset, NativeRun, Stage, read_dataset, read_run, run_files
 from rankroom.resources import folder, sql
 
 DATASET_TABLES = ("queries", "labels", "documents")
