@@ -46,6 +46,7 @@ with answer:
         with reading() as store:
             found = compare_result.comparison(store, filters, pair, by, metric, common=True)
     compare_top.say_verdict(found)
+    below_verdict = st.container()
     compare_change.show(found)
     show_sql(*compare_change.questions(filters, pair, found))
 with top:
@@ -59,6 +60,8 @@ if not found.n:
     st.stop()
 
 view = compare_panels.view(filters, pair, found, metric)
+with below_verdict:
+    compare_panels.say_beside(view)
 with proof:
     compare_panels.differences(view)
 with slice_panel:

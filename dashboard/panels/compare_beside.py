@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from panels import words
 from panels.compare_pair import Pair
 from panels.compare_queries import values
@@ -44,19 +47,27 @@ def question(filters: Filters, pair: Pair, compared: tuple[str, ...] | None) -> 
     return Question(sql, values(filters, pair, compared))
 
 
-def facts(rows: list[Row], k: int) -> list[tuple[str, object]]:
+def facts(rows: list[Row], k: int) -> list[tuple[str, str]]:
     """What is worth a word: counts that are not 0 in both, and shares that a run has."""
+    return [(name, _change(base, cand)) for name, base, cand in _both(rows, k) if base or cand]
+
+
+def sentence(rows: list[Row], k: int) -> str | None:
+    """Where two runs of the same scores differ all the same; None if they do not here either."""
+    differing = [f"{name} {_change(base, cand)}" for name, base, cand in _both(rows, k) if base != cand]
+    return f"They differ beside the metrics: {', '.join(differing)}." if differing else None
+
+
+def _both(rows: list[Row], k: int) -> Iterator[tuple[str, Any, Any]]:
     by_run = {row["role"]: row for row in rows}
     if len(by_run) < 2:
-        return []
-    base, cand = by_run["baseline"], by_run["candidate"]
-    found: list[tuple[str, object]] = [
-        (name, f"{base[column]:,} → {cand[column]:,}")
-        for column, name in COUNTS.items()
-        if base[column] or cand[column]
-    ]
-    for column, name in SHARES.items():
-        if base[column] is not None and cand[column] is not None and (base[column] or cand[column]):
-            share = f"{words.number(base[column])} → {words.number(cand[column])}"
-            found.append((name.format(k=k), share))
-    return found
+        return
+    for column, name in (COUNTS | SHARES).items():
+        base, cand = by_run["baseline"][column], by_run["candidate"][column]
+        if base is not None and cand is not None:
+            yield name.format(k=k), base, cand
+
+
+def _change(base: int | float, cand: int | float) -> str:
+    before, after = (f"{one:,}" if isinstance(one, int) else words.number(one) for one in (base, cand))
+    return f"{before} → {after}"

@@ -61,6 +61,16 @@ def view(filters: Filters, pair: Pair, found: Comparison, metric: str) -> View:
     return View(filters, pair, found, metric, compared)
 
 
+def say_beside(on: View) -> None:
+    """Where runs of the same scores differ all the same, below the verdict that they do not."""
+    if any(one.ties < one.n for one in on.found.metrics):
+        return
+    with reading() as store:
+        rows = store.rows(compare_beside.question(on.filters, on.pair, on.compared))
+    if sentence := compare_beside.sentence(rows, on.filters.k):
+        st.markdown(sentence)
+
+
 def differences(on: View) -> None:
     """All metrics with their intervals, and beside them the account of one of them."""
     with st.grid(2, min_column_width=470, gap="medium"):
