@@ -66,9 +66,11 @@ def examine(
     baseline_labels: str | None = None,
     split: str = "all",
     queries: Sequence[str] | None = None,
+    only_common: bool = False,
 ) -> Examined:
     """What speaks against comparing two runs, and what they have in common.
 
+    `only_common`: only this is going to be compared, and so what a run left out does not count.
     Runs that are not there, and a stage, a split or a label set that is not, are a UsageError.
     """
     base, cand = _runs(con, baseline, candidate)
@@ -92,7 +94,7 @@ def examine(
     asked = {"base": baseline, "cand": candidate, "labels": labels, "stage": stage}
     (counts,) = rows(con, sql("comparison/queries.sql"), asked | {"split": split, "queries": ids})
     reasons += [*_of_queries(base, cand, counts), *_of_collections(con, base, cand)]
-    notes += [*_of_outcomes(base, cand, counts), *_of_label_collection(con, labels, base, cand)]
+    notes += [*_of_outcomes(base, cand, counts, only_common), *_of_label_collection(con, labels, base, cand)]
     common = counts["common_queries"] if labels and _same_ids(base, cand) else []
     return Examined(labels, own, reasons, notes, counts["all_queries"], common)
 
@@ -203,7 +205,9 @@ def _of_queries(base: dict[str, Any], cand: dict[str, Any], counts: dict[str, An
         yield Reason("queries_changed", sentence, num)
 
 
-def _of_outcomes(base: dict[str, Any], cand: dict[str, Any], counts: dict[str, Any]) -> Iterator[Reason]:
+def _of_outcomes(
+    base: dict[str, Any], cand: dict[str, Any], counts: dict[str, Any], only_common: bool
+) -> Iterator[Reason]:
     """A query that a run has no results for counts as 0, which may be the run's fault or the file's."""
     for kind, key, words in (
         ("queries_left_out", "left_out_by", "{run} left out {queries}: {zero}"),
@@ -211,7 +215,10 @@ def _of_outcomes(base: dict[str, Any], cand: dict[str, Any], counts: dict[str, A
     ):
         for run, side in ((base, "baseline"), (cand, "candidate")):
             if (num := counts[f"{key}_{side}"]) and not (side == "candidate" and base is cand):
-                zero = "it counts as 0" if num == 1 else "they count as 0"
+                if only_common and kind == "queries_left_out":
+                    zero = "it is not compared" if num == 1 else "they are not compared"
+                else:
+                    zero = "it counts as 0" if num == 1 else "they count as 0"
                 yield Reason(kind, words.format(run=run["run"], queries=queries(num), zero=zero), num)
 
 

@@ -170,6 +170,7 @@ def compare(
         baseline_labels=baseline_labels,
         split=split,
         queries=queries,
+        only_common=common,
     )
     scored = scored or con
     asked = {"base": baseline, "cand": candidate, "labels": found.label_set}

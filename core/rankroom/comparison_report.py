@@ -94,9 +94,14 @@ def _numbers(one: MetricComparison) -> Row:
         "won": one.wins,
         "tied": one.ties,
         "lost": one.losses,
-        "detectable": one.detectable,
+        "detectable": detectable(one),
         "verdict": metric_verdict(one),
     }
+
+
+def detectable(one: MetricComparison) -> float | None:
+    """What so many queries show; None where none of them changed, which says nothing of how they vary."""
+    return one.detectable if one.ties < one.n else None
 
 
 def _p(value: float | None) -> str:

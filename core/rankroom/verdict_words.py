@@ -80,7 +80,12 @@ def metric_verdict(one: MetricComparison) -> str:
     """The verdict on one metric, in two or three words."""
     if one.n and one.ties == one.n:
         return "the same"
-    return "flat" if one.verdict == "no_clear_change" and one.flat else VERDICTS[one.verdict]
+    return "flat" if _is_flat(one) else VERDICTS[one.verdict]
+
+
+def _is_flat(one: MetricComparison) -> bool:
+    """Whether it stayed: a narrow interval of so few changes that nothing can be told is no sign of that."""
+    return one.flat and one.verdict == "no_clear_change"
 
 
 def signed(value: float | None, places: int = 3) -> str:
@@ -127,12 +132,13 @@ def _undecided(comparison: Comparison) -> str:
     numbers = f"{metric_name('ndcg', comparison.k)} {signed(ndcg.difference)}"
     if ndcg.low is not None:  # a single query has no interval
         numbers += f" {interval(ndcg)}"
-    if ndcg.flat:
+    if _is_flat(ndcg):
         return f"{cand} and {base} are alike within {comparison.smallest:g}: {numbers}"
     if ndcg.verdict == "no_clear_change":
         said = f"{cand} is neither clearly better nor clearly worse than {base}: {numbers}"
     else:
-        said = f"{queries(comparison.n)} cannot tell {cand} from {base}: {numbers}"
+        few = f", as only {ndcg.n - ndcg.ties} of them changed" if ndcg.flat and ndcg.ties < ndcg.n else ""
+        said = f"{queries(comparison.n)} cannot tell {cand} from {base}{few}: {numbers}"
     if alone := _clear_alone(ndcg):
         return f"{said}, {alone} as one of {len(comparison.metrics)} metrics"
     if ndcg.detectable is not None and ndcg.detectable > comparison.smallest:
@@ -150,7 +156,7 @@ def _clear_alone(one: MetricComparison) -> str | None:
 def _rest(undecided: Sequence[MetricComparison]) -> list[str]:
     """The metrics on which there is no decision, those of one kind together."""
     same = [one for one in undecided if one.ties == one.n]
-    flat = [one for one in undecided if one.flat and one not in same]
+    flat = [one for one in undecided if _is_flat(one) and one not in same]
     open_ones = [one for one in undecided if one not in same and one not in flat]
     parts = [f"{metric_name(one.metric, one.k)} flat at {one.candidate:.3f} ({_moved(one)})" for one in flat]
     if same:

@@ -44,7 +44,7 @@ def sentence(found: Comparison) -> str:
         return "One setting changed, but the runs are not alike in more than that."
     if found.one_change:
         return f"{found.one_change[0].upper()}{found.one_change[1:]}."
-    return "One setting changed, and the effect can be credited to it." if found.config_diff else ""
+    return "One of the settings that the runs name changed." if found.config_diff else ""
 
 
 def same_candidates(found: Comparison) -> str:
@@ -54,7 +54,9 @@ def same_candidates(found: Comparison) -> str:
         return ""
     of = words.count(shared.of, "query", "queries")
     if shared.identical == shared.of:
-        return f"Both began with the same candidates in each of {of}: the change came after that step."
+        said = f"Both began with the same candidates in each of {of}"
+        changed = any(one.ties < one.n for one in found.metrics)
+        return f"{said}: the change came after that step." if changed and not found.notes else f"{said}."
     return f"Both began with the same candidates in {shared.identical:,} of {of}."
 
 

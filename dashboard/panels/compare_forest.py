@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pyarrow as pa
 import streamlit as st
+from rankroom.comparison_report import detectable
 from rankroom.paired import MetricComparison
 from rankroom.verdict_words import metric_name, metric_verdict
 
@@ -161,7 +162,7 @@ def table(metrics: Sequence[MetricComparison]) -> pa.Table:
             "ties": pa.array([one.ties for one in metrics], pa.int64()),
             "losses": pa.array([one.losses for one in metrics], pa.int64()),
             "n": pa.array([one.n for one in metrics], pa.int64()),
-            "detectable": pa.array([one.detectable for one in metrics], pa.float64()),
+            "detectable": pa.array([detectable(one) for one in metrics], pa.float64()),
             "verdict": pa.array(
                 [f"{SIGNS[one.verdict]} {metric_verdict(one)}" for one in metrics], pa.string()
             ),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rankroom.comparability import Reason
 from rankroom.comparison import METRICS, Comparison
+from rankroom.comparison_report import detectable
 from rankroom.paired import MetricComparison
 from rankroom.verdict_words import metric_verdict, signed, verdict
 
@@ -93,6 +94,23 @@ def test_undecided() -> None:
     assert told(ndcg={"verdict": "no_clear_change", "detectable": 0.01}) == (
         f"hybrid is neither clearly better nor clearly worse than bm25: NDCG@5 +0.010 [-0.030, +0.050]{rest}"
     )
+
+
+def test_so_few_changes_are_no_sign_of_likeness() -> None:
+    few: dict[str, Any] = FLAT | {
+        "verdict": "unresolvable",
+        "wins": 3,
+        "losses": 1,
+        "ties": 96,
+        "detectable": 0.01,
+    }
+    assert told(ndcg=few, hit=few) == (
+        "100 queries cannot tell hybrid from bm25, as only 4 of them changed: NDCG@5 0.000 [-0.010, +0.010];"
+        " hit rate@5, recall@5 and MRR@5: cannot tell at n = 100"
+    )
+    one = replace(UNCLEAR, **few)
+    assert (metric_verdict(one), detectable(one)) == ("cannot tell", 0.01)
+    assert detectable(replace(one, ties=100, wins=0, losses=0)) is None
 
 
 def test_nothing_moved() -> None:

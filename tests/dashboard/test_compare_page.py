@@ -175,7 +175,7 @@ def test_runs_that_are_not_comparable(open_page: Any, apart: Store) -> None:
 def test_a_link_with_the_candidate_alone_means_its_declared_baseline(look: Any, apart: Store) -> None:
     at = look(apart, "compare", cand="third")
     assert at.query_params["base"] == "first"
-    assert "One setting changed, and the effect can be credited to it." in said(at)
+    assert "One of the settings that the runs name changed." in said(at)
     assert "(not named) → <b>" in said(at)
 
 

@@ -11,6 +11,7 @@ from rankroom.signals.claims import Tested, opposed, risen
 from rankroom.signals.finding import Said, Sure
 from rankroom.signals.pair import Pair, Slice
 from rankroom.signals.stored import DEV
+from rankroom.verdict_words import VERDICTS
 
 
 def overall_up_slice_down(pair: Pair) -> Said | None:
@@ -26,7 +27,7 @@ def overall_up_slice_down(pair: Pair) -> Said | None:
     member = np.logical_or.reduce([one.member for one in fell])
     losers = pair.scores.by_size("ndcg", -1, member)
     others = f", and so did {words.listed([_called(one) for one in fell[1:]])}" if len(fell) > 1 else ""
-    unclear = "" if risen(overall, pair.limits) is Sure.YES else " (no clear change)"
+    unclear = "" if risen(overall, pair.limits) is Sure.YES else f" ({VERDICTS[overall.verdict]})"
     return Said(
         sure,
         f"over all {overall.n:,} queries {words.moved(words.name('ndcg', pair.k), overall)}{unclear}, but in"

@@ -28,10 +28,11 @@ def by(one: MetricComparison) -> str:
 
 
 def held(what: str, one: MetricComparison) -> str:
-    """What stayed: hit rate@5 stayed at 0.860; or what at least shows no clear change."""
+    """What stayed: hit rate@5 stayed at 0.860; or what at least is not seen to have moved."""
     if not one.flat:
         ends = f"{one.baseline or 0.0:.3f} to {one.candidate or 0.0:.3f}"
-        return f"{what} shows no clear change ({ends}, {signed(one.difference)}{interval(one.low, one.high)})"
+        unseen = "cannot be told to have moved" if one.verdict == "unresolvable" else "shows no clear change"
+        return f"{what} {unseen} ({ends}, {signed(one.difference)}{interval(one.low, one.high)})"
     said = f"{what} stayed at {one.candidate or 0.0:.3f}"
     if not one.difference and one.low == one.high:
         return said
