@@ -231,6 +231,8 @@ def queries(on: View) -> None:
             key="rank_matrix",
             alt=compare_matrix.alt_text(ranks, what),
         )
+        if any(note.kind in ("queries_left_out", "queries_failed") for note in on.found.notes):
+            st.caption("A query that a run left out, or that failed in it, stands under “never” there.")
         show_sql(ranks_question)
     if point:
         _queries_behind(

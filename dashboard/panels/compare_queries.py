@@ -11,6 +11,7 @@ from panels import words
 from panels.compare_pair import Pair
 from panels.filters import Filters
 from panels.question import Question, Value
+from panels.store_access import Row
 
 MOST = 100
 """So many wins, losses or queries of a cell are listed."""
@@ -22,6 +23,7 @@ LISTED = """
 select deltas.query_id, queries.text, coalesce(queries.must_pass, false) as must_pass,
        deltas.baseline, deltas.candidate, deltas.difference,
        was.first_relevant_rank as baseline_rank, now.first_relevant_rank as candidate_rank,
+       was.outcome as baseline_outcome, now.outcome as candidate_outcome,
        queries.category, queries.language, count(*) over () as of_queries
 from query_deltas($base, $cand, $k, label_set := $label_set, stage := $stage) as deltas
 left join queries on queries.query_set = $query_set and queries.query_id = deltas.query_id
@@ -71,7 +73,7 @@ def show(frame: pa.Table, pair: Pair, metric: str, key: str, about: str) -> None
             "must_pass": pa.array(["★" if row["must_pass"] else "" for row in rows], pa.string()),
             "difference": pa.array([words.signed(row["difference"]) for row in rows], pa.string()),
             "first": pa.array(
-                [f"{_rank(row['baseline_rank'])} → {_rank(row['candidate_rank'])}" for row in rows],
+                [f"{_place(row, 'baseline')} → {_place(row, 'candidate')}" for row in rows],
                 pa.string(),
             ),
             "query": pa.array([str(row["text"] or row["query_id"]) for row in rows], pa.string()),
@@ -106,9 +108,9 @@ def show(frame: pa.Table, pair: Pair, metric: str, key: str, about: str) -> None
             "first": st.column_config.TextColumn(
                 "first rank",
                 alignment="right",
-                width=78,
+                width=78 if all(NOT_RANKED.isdisjoint(_outcomes(row)) for row in rows) else 130,
                 help="Rank of the first relevant document in baseline and candidate, at any depth; "
-                "a dash where none came back.",
+                "a dash where none came back; what became of the query where it was not ranked.",
             ),
         },
     )
@@ -140,5 +142,16 @@ def open_query(pair: Pair, query_id: str) -> NoReturn:
     )
 
 
-def _rank(value: int | None) -> str:
-    return "–" if value is None else f"{value}"
+NOT_RANKED = {"left_out", "error", "timeout"}
+
+
+def _outcomes(row: Row) -> tuple[str, str]:
+    return row["baseline_outcome"], row["candidate_outcome"]
+
+
+def _place(row: Row, side: str) -> str:
+    """A rank, or why there is none: a query that was not run is not one whose evidence sank."""
+    if (outcome := str(row[f"{side}_outcome"])) in NOT_RANKED:
+        return outcome.replace("_", " ")
+    rank = row[f"{side}_rank"]
+    return "–" if rank is None else f"{rank}"
