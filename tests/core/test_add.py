@@ -54,13 +54,14 @@ def room(made: Store, tmp_path: Path) -> Store:
     return copy
 
 
-def test_the_same_again_is_already_there_and_does_not_touch_the_store(room: Store, tmp_path: Path) -> None:
-    before = room.path.read_bytes(), room.stamp()
+def test_the_same_in_another_order_is_already_there_and_does_not_touch_the_store(
+    made: Store, tmp_path: Path
+) -> None:
+    before = made.path.read_bytes(), made.stamp()
     shuffled = {q: dict(reversed([(d, float(-i)) for i, d in enumerate(docs)])) for q, docs in RUN.items()}
-    for run in (RUN, shuffled):
-        added = add_small(room, tmp_path, LABELS, {"one": run})
-        assert (added.new_parts, [run.state for run in added.runs]) == ([], ["already there"])
-    assert (room.path.read_bytes(), room.stamp()) == before
+    added = add_small(made, tmp_path, LABELS, {"one": shuffled})
+    assert (added.new_parts, [run.state for run in added.runs]) == ([], ["already there"])
+    assert (made.path.read_bytes(), made.stamp()) == before
 
 
 def test_further_runs_beside_one_that_is_there(room: Store, tmp_path: Path) -> None:
@@ -74,13 +75,16 @@ def test_further_runs_beside_one_that_is_there(room: Store, tmp_path: Path) -> N
         ("one", 1),
         ("two", 1),
     ]
+    # and once both are there, other runs of their names are refused, each by its name
+    with pytest.raises(Refused) as raised:
+        add_small(room, tmp_path / "other", LABELS, {"two": RUN, "one": OTHER}, dataset="other")
+    assert [fault.value for fault in raised.value.report.faults] == ["two", "one"]
 
 
 def test_other_content_under_the_same_name_is_refused(made: Store, tmp_path: Path) -> None:
     before = contents(made)
     for other in (
         OTHER,
-        {"q1": ["x", "a"]},
         {"q1": ["x", "a"], "q2": ["x", "y", "z"]},
         {"q1": {"x": 2.0, "a": 1.0}, "q2": ["x", "y"]},
     ):
@@ -101,17 +105,6 @@ def test_the_same_file_with_another_keep_is_told_what_is_kept(room: Store, tmp_p
     assert contents(room) == before
 
 
-def test_under_another_name_it_is_taken(room: Store, tmp_path: Path) -> None:
-    (added,) = add_trec(
-        room,
-        [write_run(tmp_path / "one.trec", OTHER)],
-        labels=write_qrels(tmp_path / "q.txt", LABELS),
-        dataset="small",
-        name="one, again",
-    ).runs
-    assert (added.run, added.state) == ("one, again", "added")
-
-
 def test_a_run_has_one_name_in_the_whole_store(made: Store, tmp_path: Path) -> None:
     assert "run_name_taken" in refused(add_small, made, tmp_path, LABELS, {"one": RUN}, dataset="elsewhere")
     assert ask(made, "select label_set from label_sets") == [("small@1",)]
@@ -119,7 +112,6 @@ def test_a_run_has_one_name_in_the_whole_store(made: Store, tmp_path: Path) -> N
 
 CHANGED: dict[str, dict[str, Any]] = {
     "a grade": {"labels": LABELS | {"q1": {"a": 3, "b": 0}}},
-    "a label more": {"labels": LABELS | {"q1": {"a": 1, "b": 0, "c": 0}}},
     "a query more": {"labels": LABELS | {"q3": {"a": 1}}},
     "what counts as relevant": {"labels": LABELS, "relevant_from": 2},
 }
@@ -135,7 +127,7 @@ def test_changed_labels_under_the_same_revision_are_refused(made: Store, tmp_pat
     assert contents(made) == before
 
 
-@pytest.mark.parametrize("what", CHANGED)
+@pytest.mark.parametrize("what", ["a grade", "a query more"])
 def test_at_a_new_revision_they_are_taken(room: Store, tmp_path: Path, what: str) -> None:
     parts = dict(CHANGED[what])
     added = add_small(room, tmp_path, parts.pop("labels"), {"two": OTHER}, revision="2", **parts)
@@ -209,11 +201,6 @@ def test_keeping_more_than_can_be_kept_is_refused(no_store: Store, tmp_path: Pat
     assert not no_store.exists()
 
 
-def test_as_much_as_can_be_kept_is_kept(store: Store, tmp_path: Path) -> None:
-    add_small(store, tmp_path, LABELS, {"one": RUN}, options=Options(keep=999_999))
-    assert ask(store, "select count(*) from rankings") == [(4,)]
-
-
 def test_a_file_whose_name_is_no_text_is_refused_in_words(no_store: Store, tmp_path: Path) -> None:
     labels = write_qrels(tmp_path / "q.txt", LABELS)
     run = write_run(tmp_path / "bad\udcff.txt", RUN)
@@ -231,19 +218,16 @@ def test_a_file_whose_name_is_no_text_is_refused_in_words(no_store: Store, tmp_p
     assert not no_store.exists()
 
 
-def test_labels_stay_with_their_collection_when_a_newer_one_has_its_name(
-    store: Store, tmp_path: Path
-) -> None:
-    add_small(store, tmp_path, LABELS, {"one": RUN})
+def test_labels_stay_with_their_collection_when_a_newer_one_has_its_name(room: Store, tmp_path: Path) -> None:
     add_native(
-        store,
+        room,
         tmp_path / "native",
         dataset='name = "small"\nrevision = "native"\n[collection]\nversion = "newer"\n',
         queries=[{"query_id": "q1", "text": "one"}],
         labels=[{"query_id": "q1", "doc_id": "a", "grade": 1}],
     )
-    assert ask(store, "select collection from collections order by all") == [("small@1",), ("small@newer",)]
-    added = add_small(store, tmp_path, LABELS, {"two": OTHER})
+    assert ask(room, "select collection from collections order by all") == [("small@1",), ("small@newer",)]
+    added = add_small(room, tmp_path, LABELS, {"two": OTHER})
     assert (added.collection, added.label_set, added.new_parts) == ("small@1", "small@1", [])
 
 
@@ -275,7 +259,7 @@ def test_what_is_known_of_a_trec_run(store: Store, tmp_path: Path) -> None:
     labels = write_qrels(tmp_path / "q.txt", LABELS)
     (tmp_path / "r.trec").write_text("q1 Q0 a 2 9.0 t\nq1 Q0 x 1 1.0 t\nmore Q0 z 1 0.5 t\n")
     add_trec(store, [tmp_path / "r.trec"], labels=labels, dataset="small", options=Options(keep=100))
-    by_rank = Options(order="rank")
+    by_rank = Options(order="rank", keep=999_999)  # as much as can be kept
     add_trec(store, [tmp_path / "r.trec"], labels=labels, dataset="small", name="ranked", options=by_rank)
     assert ask(
         store,
@@ -283,7 +267,7 @@ def test_what_is_known_of_a_trec_run(store: Store, tmp_path: Path) -> None:
         " order by run",
     ) == [
         ("r", "small@1", "small@1", "score", 3, 100, "r.trec"),
-        ("ranked", "small@1", "small@1", "rank", 3, None, "r.trec"),
+        ("ranked", "small@1", "small@1", "rank", 3, 999_999, "r.trec"),
     ]
     assert ask(store, "select run, doc_id, score from rankings where query_id = 'q1' order by run, rank") == [
         ("r", "a", 9.0),
@@ -323,14 +307,23 @@ def native(store: Store, folder: Path, **parts: Any) -> Added:
     return add_native(store, folder, **({"dataset": dataset()} | NATIVE | parts))
 
 
-def test_a_folder_again_and_with_changes_under_the_same_names(store: Store, tmp_path: Path) -> None:
-    first = native(store, tmp_path / "n")
+@pytest.fixture(scope="module")
+def of_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store that a folder was added to, and which nothing more may be."""
+    folder = tmp_path_factory.mktemp("of_folder")
+    store = Store(folder / "s.duckdb")
+    first = native(store, folder / "n")
     assert (first.query_set, first.label_set, first.collection) == ("n@1", "n@1", "docs@1")
+    with kept_open(store) as opened:
+        yield opened
+
+
+def test_a_folder_again_and_with_changes_under_the_same_names(of_folder: Store, tmp_path: Path) -> None:
+    store = of_folder
     again = native(store, tmp_path / "n")
     assert (again.new_parts, again.runs[0].state) == ([], "already there")
     before = contents(store)
     for table, rows, where in (
-        ("queries", [*NATIVE["queries"], {"query_id": "q3", "text": "three"}], "field revision value"),
         (
             "queries",
             [{"query_id": "q1", "text": "one", "split": "dev"}, NATIVE["queries"][1]],
@@ -354,15 +347,6 @@ def test_a_folder_again_and_with_changes_under_the_same_names(store: Store, tmp_
     about = {"r": 'note = "said later"\n'}
     assert list(refused(native, store, tmp_path / "n", about=about)) == ["run_name_taken"]
     assert contents(store) == before
-
-
-def test_every_run_whose_name_is_taken_is_named(store: Store, tmp_path: Path) -> None:
-    labels = {"q": {"a": 1}}
-    add_small(store, tmp_path, labels, {"lexical": {"q": ["a"]}, "dense": {"q": ["a"]}})
-    runs = {"lexical": {"q": ["b"]}, "dense": {"q": ["b"]}}
-    with pytest.raises(Refused) as raised:
-        add_small(store, tmp_path / "other", labels, runs, dataset="other")
-    assert [fault.value for fault in raised.value.report.faults] == ["lexical", "dense"]
 
 
 def test_a_data_set_takes_the_documents_of_a_collection_that_is_there(store: Store, tmp_path: Path) -> None:
@@ -396,14 +380,13 @@ def test_a_data_set_takes_the_documents_of_a_collection_that_is_there(store: Sto
     ]
 
 
-def test_labels_that_go_back_to_an_earlier_revision_are_said_to(store: Store, tmp_path: Path) -> None:
-    for revision, labels in (("1", {"q": {"a": 1}}), ("2", {"q": {"b": 1}})):
-        add_small(store, tmp_path, labels, {"r": {"q": ["a"]}}, revision=revision)
-    added = add_small(store, tmp_path, {"q": {"a": 1}}, {"r": {"q": ["a"]}}, revision="3")
+def test_labels_that_go_back_to_an_earlier_revision_are_said_to(room: Store, tmp_path: Path) -> None:
+    add_small(room, tmp_path, **CHANGED["a grade"], runs={}, revision="2")
+    added = add_small(room, tmp_path, LABELS, {"one": RUN}, revision="3")
     assert [d.sentence for d in added.report.doubts if d.kind == "same_content"] == [
         "small@3 has the content of small@1, which the store has: that name stays"
     ]
-    assert ask(store, "select label_set from label_sets order by all") == [("small@1",), ("small@2",)]
+    assert ask(room, "select label_set from label_sets order by all") == [("small@1",), ("small@2",)]
 
 
 def test_what_another_added_meanwhile_is_said_to_be_there(store: Store, tmp_path: Path) -> None:
@@ -429,18 +412,9 @@ def test_what_another_added_meanwhile_is_said_to_be_there(store: Store, tmp_path
     assert ask(store, "select count(*) from runs") == [(1,)]
 
 
-def test_a_baseline_that_is_nowhere_is_said(store: Store, tmp_path: Path) -> None:
-    runs = {name: [{"query_id": "q1", "results": ["a"]}] for name in ("r", "s")}
-    about = {"r": 'baseline = "s"\n', "s": 'baseline = "t"\n'}
-    added = native(store, tmp_path / "n", runs=runs, about=about)
-    assert [d.sentence for d in added.report.doubts if d.kind == "baseline_missing"] == [
-        "its baseline t is not in the store yet"
-    ]
-    assert ask(store, "select subject from doubts where kind = 'baseline_missing'") == [("s",)]
-
-
-def test_queries_that_were_added_are_left_out_of_older_runs(store: Store, tmp_path: Path) -> None:
-    native(store, tmp_path / "1")
+def test_queries_that_were_added_are_left_out_of_older_runs(of_folder: Store, tmp_path: Path) -> None:
+    store = Store(tmp_path / "s.duckdb")
+    store.path.write_bytes(of_folder.path.read_bytes())
     more = {
         "dataset": dataset(queries="2", labels="2"),
         "queries": [*NATIVE["queries"], {"query_id": "q3", "text": "three"}],
@@ -454,32 +428,41 @@ def test_queries_that_were_added_are_left_out_of_older_runs(store: Store, tmp_pa
     ]
 
 
-def test_a_run_on_another_version_of_the_collection_is_said_aloud(store: Store, tmp_path: Path) -> None:
-    added = native(store, tmp_path / "n", about={"r": '[collection]\nversion = "2"\n'})
-    assert [doubt.kind for doubt in added.report.doubts] == ["other_collection"]
-    assert ask(store, "select collection from runs") == [("docs@2",)]
-    assert ask(store, "select collection, num_documents from collections order by all") == [
-        ("docs@1", 2),
-        ("docs@2", 0),
-    ]
-
-
-def test_what_a_run_says_of_itself_is_stored(store: Store, tmp_path: Path) -> None:
-    native(
+def test_what_runs_say_of_themselves_is_stored(store: Store, tmp_path: Path) -> None:
+    """A baseline that is nowhere, and a collection of another version, are said aloud."""
+    added = native(
         store,
         tmp_path / "n",
+        runs={name: [{"query_id": q, "results": ["a"]} for q in ("q1", "q2")] for name in ("r", "s", "t")},
         about={
-            "r": 'created = 2026-03-09T10:00:00Z\nbaseline = "b"\nseries = "weekly"\ntags = ["t"]\n'
-            'commit = "c0ffee"\nnote = "n"\n[config]\nfinal.k = 5\n'
+            "r": 'created = 2026-03-09T10:00:00Z\nbaseline = "s"\nseries = "weekly"\ntags = ["t"]\n'
+            'commit = "c0ffee"\nnote = "n"\n[config]\nfinal.k = 5\n',
+            "s": 'baseline = "nowhere"\n',
+            "t": '[collection]\nversion = "2"\n',
         },
     )
     with store.read() as con:
         con.execute("set timezone = 'UTC'")
         rows = con.execute(
             "select created::varchar, baseline, series, tags, commit, note, ordered_by from runs"
+            " where run = 'r'"
         ).fetchall()
-    assert rows == [("2026-03-09 10:00:00+00", "b", "weekly", ["t"], "c0ffee", "n", "list")]
+    assert rows == [("2026-03-09 10:00:00+00", "s", "weekly", ["t"], "c0ffee", "n", "list")]
     assert ask(store, "from run_config") == [("r", "final.k", "5")]
+
+    said = {doubt.kind: doubt.sentence for doubt in added.report.doubts}
+    assert said.keys() == {"baseline_missing", "other_collection"}
+    assert said["baseline_missing"] == "its baseline nowhere is not in the store yet"
+    assert ask(store, "select subject from doubts where kind = 'baseline_missing'") == [("s",)]
+    assert ask(store, "select run, collection from runs order by run") == [
+        ("r", "docs@1"),
+        ("s", "docs@1"),
+        ("t", "docs@2"),
+    ]
+    assert ask(store, "select collection, num_documents from collections order by all") == [
+        ("docs@1", 2),
+        ("docs@2", 0),
+    ]
 
 
 def test_a_folder_with_a_bad_run_stores_nothing(no_store: Store, tmp_path: Path) -> None:

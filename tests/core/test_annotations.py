@@ -37,7 +37,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def room(made: Path, tmp_path: Path) -> Store:
     """A copy of it."""
-    path = tmp_path / "s.duckdb"
+    return copy_of(made, tmp_path)
+
+
+def copy_of(made: Path, folder: Path) -> Store:
+    path = folder / "s.duckdb"
     path.write_bytes(made.read_bytes())
     return Store(path)
 
@@ -137,27 +141,41 @@ def test_what_the_store_does_not_know_is_refused_in_one_sentence(
     assert ask(room, "select count(*) from annotations") == [(0,)]
 
 
-def test_names_that_the_store_has_may_be_as_long_as_they_are(room: Store, tmp_path: Path) -> None:
-    query, doc = "q" * 5_000, "d" * 5_000
-    add_small(room, tmp_path, {query: {doc: 1}}, {"long": {query: [doc]}}, dataset="long")
-    annotate(room, Note(query, "noor", run="long", doc_id=doc, grade=0))
-    assert ask(room, "select query_id, doc_id from notes") == [(query, doc)]
+@pytest.fixture(scope="module")
+def of_two(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, and a second data set: a query of the first one, one with an endless name, and a run."""
+    folder = tmp_path_factory.mktemp("of_two")
+    path = folder / "s.duckdb"
+    path.write_bytes(made.read_bytes())
+    labels = {"q": {"a": 1}, ENDLESS: {ENDLESS: 1}}
+    theirs = {"q": ["a"], ENDLESS: [ENDLESS], "extra": ["x"]}
+    add_small(Store(path), folder, labels, {"theirs": theirs}, dataset="other")
+    return path
+
+
+ENDLESS = "e" * 5_000
+
+
+def test_names_that_the_store_has_may_be_as_long_as_they_are(of_two: Path, tmp_path: Path) -> None:
+    room = copy_of(of_two, tmp_path)
+    annotate(room, Note(ENDLESS, "noor", run="theirs", doc_id=ENDLESS, grade=0))
+    assert ask(room, "select query_id, doc_id from notes") == [(ENDLESS, ENDLESS)]
     with pytest.raises(UsageError, match=r"^there is no query .{1,200}$"):
         annotate(room, Note("g" * 5_000, "noor", text="t"))
 
 
-def test_a_query_that_only_a_run_has_can_be_noted_too(room: Store, tmp_path: Path) -> None:
-    add_small(room, tmp_path, {"q": {"a": 1}}, {"more": {"q": ["a"], "extra": ["x"]}}, dataset="other")
-    annotate(room, Note("extra", "noor", run="more", text="t"))
+def test_a_query_that_only_a_run_has_can_be_noted_too(of_two: Path, tmp_path: Path) -> None:
+    room = copy_of(of_two, tmp_path)
+    annotate(room, Note("extra", "noor", run="theirs", text="t"))
     annotate(room, Note("extra", "noor", state="in_work"))
     assert ask(room, "select query_set_name, run, state from notes order by all") == [
-        ("other", "more", "open"),
+        ("other", "theirs", "open"),
         ("other", None, "in_work"),
     ]
 
 
-def test_a_query_that_two_data_sets_have_wants_its_data_set_named(room: Store, tmp_path: Path) -> None:
-    add_small(room, tmp_path, {"q": {"a": 1}}, {"theirs": {"q": ["a"]}}, dataset="other")
+def test_a_query_that_two_data_sets_have_wants_its_data_set_named(of_two: Path, tmp_path: Path) -> None:
+    room = copy_of(of_two, tmp_path)
     with pytest.raises(UsageError, match="query q in other, small: name one with --dataset"):
         annotate(room, Note("q", "noor", text="t"))
     annotate(room, Note("q", "noor", text="of the run's", run="theirs"))

@@ -25,7 +25,7 @@ import pytest
 from cli_run import Ended, Run, run
 from rankroom import __version__
 from rankroom.__main__ import main
-from rankroom.demo import samples
+from rankroom.demo import fill, samples
 from rankroom.faults import SHOWN
 from rankroom.resources import folder
 from rankroom.store import Store
@@ -70,11 +70,24 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield path
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a store with one run, r, and of the files that it came from; tests only read it."""
+    folder = tmp_path_factory.mktemp("small")
+    queries = [f"q{at:02}" for at in range(30)]
+    rankings = {query: ["d"] if at < 25 else ["x"] for at, query in enumerate(queries)}
+    store = Store(folder / "s.duckdb")
+    add_small(store, folder, {query: {"d": 1} for query in queries}, {"r": rankings})
+    with kept_open(store):
+        yield folder
+
+
 def start(*arguments: object, **options: Any) -> subprocess.Popen[str]:
-    """A command in a process of its own."""
+    """A command in a process of its own; `script` is run in the place of the program itself."""
     environment = os.environ | {"PYTHONPATH": str(CORE)} | options.pop("env", {})
+    program = ["-c", options.pop("script")] if "script" in options else ["-m", "rankroom"]
     return subprocess.Popen(
-        [sys.executable, "-m", "rankroom", *map(str, arguments)],
+        [sys.executable, *program, *map(str, arguments)],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=options.pop("stdout", subprocess.PIPE),
@@ -221,19 +234,17 @@ def test_what_cannot_be_a_store(rankroom: Run, tmp_path: Path) -> None:
 
 
 def test_the_store_of_the_environment_and_the_default(
-    rankroom: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    rankroom: Run, monkeypatch: pytest.MonkeyPatch, example: Path
 ) -> None:
-    monkeypatch.setenv("RANKROOM_STORE", str(tmp_path / "named.duckdb"))
-    assert rankroom("add", EXAMPLE).code == 0
-    assert Store("named.duckdb").exists()
+    monkeypatch.setenv("RANKROOM_STORE", str(example))
     assert len(rankroom("list", "--json").json) == 1
     refused(rankroom("list", "--store", "rankroom.duckdb"), 3)
     monkeypatch.setenv("RANKROOM_STORE", "")
     refused(rankroom("list"), 3, "rankroom.duckdb")
 
 
-def test_a_store_that_another_process_writes_is_waited_for_and_named(rankroom: Run, tmp_path: Path) -> None:
-    add_small(Store("s.duckdb"), tmp_path, {"q": {"d": 1}}, {"r": {"q": ["d"]}})
+def test_a_store_that_another_process_writes_is_waited_for_and_named(rankroom: Run, small: Path) -> None:
+    shutil.copyfile(small / "s.duckdb", "s.duckdb")
     holder = subprocess.Popen(
         [
             sys.executable,
@@ -275,7 +286,9 @@ def test_an_error_of_the_file_system_is_a_sentence(rankroom: Run, example: Path)
 # add
 
 
-def test_a_native_folder(rankroom: Run) -> None:
+def test_a_native_folder(rankroom: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Into a pipe: whatever is said of colours, there is no progress in it."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
     ended = rankroom("add", "--store", "s.duckdb", EXAMPLE)
     assert ended.code == 0
     assert ended.out.splitlines() == [
@@ -284,6 +297,7 @@ def test_a_native_folder(rankroom: Run) -> None:
         " collection help_centre@2026-03",
     ]
     assert ended.err.startswith("note: ")
+    assert "reading" not in ended.out + ended.err
     again = rankroom("add", "--store", "s.duckdb", EXAMPLE)
     assert again.code == 0
     assert "1 run already there" in again.out
@@ -307,21 +321,19 @@ def test_trec_files(rankroom: Run, tmp_path: Path) -> None:
 
 
 def test_a_dry_run_stores_nothing_and_makes_no_file(rankroom: Run, tmp_path: Path) -> None:
-    ended = rankroom("add", "--store", "s.duckdb", EXAMPLE, "--dry-run")
-    assert "1 run would be added" in ended.out
-    assert "nothing was stored: this was a dry run" in ended.out
-    assert list(tmp_path.iterdir()) == []
     assert rankroom("add", EXAMPLE, "--dry-run", "--json").json["dry_run"] is True
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_dry_run_leaves_a_store_as_it_is(rankroom: Run, tmp_path: Path) -> None:
-    add_small(Store("rankroom.duckdb"), tmp_path, {"q": {"d": 1}}, {"r": {"q": ["d"]}})
-    before = Path("rankroom.duckdb").read_bytes()
-    data = ["--dataset", "small", "--labels", "qrels.txt"]
-    assert "1 run already there" in rankroom("add", *data, "r.trec", "--dry-run").out
-    assert "1 run would be added" in rankroom("add", *data, "r.trec", "--name", "s", "--dry-run").out
-    assert Path("rankroom.duckdb").read_bytes() == before
+def test_a_dry_run_leaves_a_store_as_it_is(rankroom: Run, small: Path) -> None:
+    store, run = small / "s.duckdb", small / "r.trec"
+    before = store.read_bytes()
+    data = ["--store", store, "--dataset", "small", "--labels", small / "qrels.txt", run, "--dry-run"]
+    assert "1 run already there" in rankroom("add", *data).out
+    other = rankroom("add", *data, "--name", "s").out
+    assert "1 run would be added" in other
+    assert "nothing was stored: this was a dry run" in other
+    assert store.read_bytes() == before
 
 
 def test_a_folder_with_many_faults_shows_twenty_and_counts_the_rest(rankroom: Run, tmp_path: Path) -> None:
@@ -350,15 +362,15 @@ def test_faults_of_a_dry_run_are_faults(rankroom: Run, tmp_path: Path) -> None:
 def test_doubts_of_many_runs_are_told_together(rankroom: Run, tmp_path: Path) -> None:
     qrels = write_qrels(tmp_path / "qrels.txt", {"q": {"d0": 1, "d1": 0}})
     runs = []
-    for at in range(2, 9):
+    for at in range(2, 6):
         tied = {f"d{n}": 1.0 for n in range(at)}
         runs.append(write_run(tmp_path / f"run{at}.txt", {"q": tied}))
-    ended = rankroom("add", "--dataset", "d", "--labels", qrels, *runs)
+    ended = rankroom("add", "--dataset", "d", "--labels", qrels, *runs, "--dry-run")
     assert ended.code == 0
     notes = [line for line in ended.err.splitlines() if "tied scores" in line]
     assert len(notes) == 1
-    assert "in 7 files. run8.txt: 8 results" in notes[0]
-    counts = ", ".join(f"run{at}.txt ({at})" for at in range(7, 1, -1))
+    assert "in 4 files. run5.txt: 5 results" in notes[0]
+    counts = ", ".join(f"run{at}.txt ({at})" for at in range(4, 1, -1))
     assert f"      and {counts}" in ended.err.splitlines()
 
 
@@ -382,16 +394,6 @@ def test_list(rankroom: Run, example: Path) -> None:
     (run,) = rankroom("list", "--store", example, "--json").json
     assert (run["run"], run["n"], run["tags"]) == ("documentation_example", 3, ["example"])
     assert run["created"] == "2026-03-09T10:00:00+00:00"
-
-
-def test_a_store_without_runs(rankroom: Run, tmp_path: Path) -> None:
-    write_qrels(tmp_path / "qrels.txt", {"q": {"d": 1}})
-    ended = rankroom("add", "--dataset", "d", "--labels", "qrels.txt")
-    assert (ended.code, "no run was given with it" in ended.out) == (0, True)
-    assert rankroom("list").out == "rankroom.duckdb has no runs yet: `rankroom add` puts some in\n"
-    assert rankroom("list", "--json").json == []
-    assert rankroom("rescore").out == "rankroom.duckdb has no runs to score\n"
-    assert rankroom("rescore", "--json").json == []
 
 
 def test_show_gives_the_numbers_of_the_documentation(rankroom: Run, example: Path) -> None:
@@ -469,14 +471,11 @@ def test_show_counts_what_does_not_count(rankroom: Run, tmp_path: Path) -> None:
     ]
 
 
-def test_show_lists_the_worst_queries_first_and_counts_the_others(rankroom: Run, tmp_path: Path) -> None:
-    queries = [f"q{at:02}" for at in range(30)]
-    rankings = {query: ["d"] if at < 25 else ["x"] for at, query in enumerate(queries)}
-    add_small(Store("rankroom.duckdb"), tmp_path, {query: {"d": 1} for query in queries}, {"r": rankings})
-    lines = rankroom("show", "r").out.splitlines()
+def test_show_lists_the_worst_queries_first_and_counts_the_others(rankroom: Run, small: Path) -> None:
+    lines = rankroom("show", "r", "--store", small / "s.duckdb").out.splitlines()
     assert [line[:3] for line in lines[-21:-15]] == ["q25", "q26", "q27", "q28", "q29", "q00"]
     assert lines[-1] == "... and 10 more queries: --json has them all"
-    assert len(rankroom("show", "r", "--json").json["queries"]) == 30
+    assert len(rankroom("show", "r", "--store", small / "s.duckdb", "--json").json["queries"]) == 30
 
 
 # sql
@@ -534,29 +533,29 @@ def test_sql_explains(rankroom: Run, example: Path) -> None:
 # rescore, remove, export, migrate
 
 
-def test_rescore(rankroom: Run, tmp_path: Path) -> None:
+def test_rescore_and_remove(rankroom: Run, tmp_path: Path) -> None:
     store = Store("rankroom.duckdb")
     add_small(store, tmp_path, {"q": {"d": 1}}, {"a": {"q": ["d"]}, "b": {"q": ["x", "d"]}})
     write_qrels(tmp_path / "new.txt", {"q": {"x": 1}})
     ended = rankroom("add", "--dataset", "small", "--revision", "2", "--labels", "new.txt")
+    assert "no run was given with it" in ended.out
     assert "2 runs have no scores under small@2 yet (a, b): `rankroom rescore" in ended.out
     ended = rankroom("rescore", "a", "-k", 7)
     assert "one for the whole store: every run was scored" in ended.err
     assert ended.out == "scored 2 runs under small@1, small@2\n"
     done = rankroom("rescore", "a", "--json").json
     assert [(one["run"], one["label_set"]) for one in done] == [("a", "small@1"), ("a", "small@2")]
-    assert rankroom("rescore", "a").out == "scored 1 run under small@1, small@2\n"
     assert ask(store, "select run, rr from query_scores where k = 7 order by run") == [("a", 0.0), ("b", 1.0)]
     refused(rankroom("rescore", "nope"), 2, "there is no run named nope")
     refused(rankroom("rescore", "-k", 0), 2, "k must be a positive integer")
     refused(rankroom("rescore", "--from", "a.trec"), 2, "name that run")
 
-
-def test_remove(rankroom: Run, tmp_path: Path) -> None:
-    add_small(Store("rankroom.duckdb"), tmp_path, {"q": {"d": 1}}, {"a": {"q": ["d"]}, "b": {"q": ["x"]}})
     refused(rankroom("remove", "a", "nope"), 2, "there is no run named nope", "nothing was removed")
     assert rankroom("remove", "a", "b") == Ended(0, "removed a, b\n", "")
+    assert rankroom("list").out == "rankroom.duckdb has no runs yet: `rankroom add` puts some in\n"
     assert rankroom("list", "--json").json == []
+    assert rankroom("rescore").out == "rankroom.duckdb has no runs to score\n"
+    assert rankroom("rescore", "--json").json == []
 
 
 def test_export(rankroom: Run, example: Path) -> None:
@@ -574,8 +573,8 @@ def test_export(rankroom: Run, example: Path) -> None:
     refused(rankroom("export", "new", "--store", example, "--run", "nope"), 2, "there is no run named nope")
 
 
-def test_migrate(rankroom: Run, tmp_path: Path) -> None:
-    add_small(Store("rankroom.duckdb"), tmp_path, {"q": {"d": 1}}, {"r": {"q": ["d"]}})
+def test_migrate(rankroom: Run, small: Path) -> None:
+    shutil.copyfile(small / "s.duckdb", "rankroom.duckdb")
     assert rankroom("migrate").out == "rankroom.duckdb was already up to date\n"
     with duckdb.connect("rankroom.duckdb") as con:
         con.execute("update installed_views set fingerprint = 'of before', program = '0.0.1'")
@@ -611,6 +610,7 @@ def test_hostile_names_do_not_reach_the_terminal(rankroom: Run, tmp_path: Path) 
         rankroom("remove", name),
     ]
     assert [ended.code for ended in runs] == [0, 0, 0, 2, 0, 0, 0]
+    assert runs[5].out == "scored 1 run under native@1\n"
     for ended in runs:
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", ended.out + ended.err)
     assert r"[red]run[red]\x1b]0;title\x07" in runs[1].out
@@ -648,24 +648,18 @@ def test_a_pipe_that_closes_early_is_no_error(example: Path) -> None:
 def test_ctrl_c_stops_a_long_statement(example: Path) -> None:
     forever = "select sum(hash(a.range + b.range)) as x from range(10000000) a, range(10000000) b"
     process = start("sql", "--store", example, forever)
-    time.sleep(3)
+    wait_until(lambda: processor_seconds(process.pid) > 2, process)  # to start takes less
     process.send_signal(signal.SIGINT)
     ended = outcome(process)
     assert (ended.code, ended.out) == (130, "")
     assert ended.err.startswith("stopped; ")
 
 
-def test_a_terminal_gets_progress_and_colour_and_a_pipe_neither(
-    rankroom: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    on_terminal = in_a_terminal(tmp_path, "add", EXAMPLE, "--store", tmp_path / "a.duckdb")
+def test_a_terminal_gets_progress_and_colour(tmp_path: Path) -> None:
+    on_terminal = in_a_terminal(tmp_path, "add", EXAMPLE, "--dry-run")
     assert "reading" in on_terminal
     assert "\x1b[" in on_terminal
-    assert "1 run added" in on_terminal
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    piped = rankroom("add", EXAMPLE, "--store", tmp_path / "b.duckdb")
-    assert piped.code == 0
-    assert "reading" not in piped.out + piped.err
+    assert "1 run would be added" in on_terminal
 
 
 def test_a_narrow_terminal_gets_every_value(tmp_path: Path, example: Path) -> None:
@@ -725,55 +719,89 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) ->
         time.sleep(0.1)
 
 
+def processor_seconds(pid: int) -> float:
+    """What a process has used so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def children(pid: int) -> str:
     return subprocess.run(["ps", "--ppid", str(pid), "-o", "pid="], capture_output=True, text=True).stdout
 
 
-@pytest.mark.parametrize("command", ["serve", "demo"])
-def test_the_dashboard_starts_and_ends(command: str, demo_file: Path, tmp_path: Path) -> None:
-    """`serve` without a store: the dashboard has a page for that. `demo` finds its own there already."""
+ONE_SAMPLE = """
+from rankroom import demo
+from rankroom.__main__ import main
+samples = demo.samples()
+demo.samples = lambda: {"documentation_example": samples["documentation_example"]}
+main()
+"""
+
+
+def test_the_demo_finds_its_own_there_and_a_signal_ends_its_dashboard(example: Path, tmp_path: Path) -> None:
+    """Here with the smallest of its samples alone."""
     port = free_port()
-    store = tmp_path / "s.duckdb"
-    if command == "demo":
-        shutil.copyfile(demo_file, store)
+    store = shutil.copyfile(example, tmp_path / "s.duckdb")
     # a home folder as new as any user's: Streamlit asks there for an e-mail address
-    process = start(command, "--store", store, "--port", port, "--no-browser", env={"HOME": str(tmp_path)})
+    process = start(
+        *("demo", "--store", store, "--port", port, "--no-browser"),
+        env={"HOME": str(tmp_path)},
+        script=ONE_SAMPLE,
+    )
     try:
         wait_until(lambda: is_served(port), process)
         assert children(process.pid) == ""
-        assert Store(store).exists() == (command == "demo")
     finally:
         process.send_signal(signal.SIGTERM)
         ended = outcome(process)
     assert ended.code == 0
     assert f"The dashboard is at http://localhost:{port} " in ended.out
     assert not is_served(port)
-    if command == "demo":
-        assert "1 run already there: documentation_example" in ended.out
-        assert "14 runs already there: bm25_by_language" in ended.out
-        assert " added" not in ended.out
-        assert {name for (name,) in ask(Store(store), "select name from query_sets")} == samples().keys()
-        scored = "select label_set, count(*) from scorings group by label_set order by label_set"
-        assert ask(Store(store), scored) == [
-            ("documentation_example@1", 1),
-            ("help_centre@1", 14),
-            ("help_centre@2", 14),
-        ]
+    assert "1 run already there: documentation_example" in ended.out
+    assert " added" not in ended.out
 
 
-def test_ctrl_c_ends_the_dashboard(example: Path, tmp_path: Path) -> None:
-    """With a browser, as people call it; there is none here to open."""
+def test_ctrl_c_ends_the_dashboard(tmp_path: Path) -> None:
+    """Without a store, for which it has a page, and with a browser, as people call it; there is none here."""
     port = free_port()
-    process = start(
-        "serve", "--store", example, "--port", port, env={"HOME": str(tmp_path), "BROWSER": "true"}
-    )
+    store = tmp_path / "s.duckdb"
+    process = start("serve", "--store", store, "--port", port, env={"HOME": str(tmp_path), "BROWSER": "true"})
     try:
         wait_until(lambda: is_served(port), process)
+        assert not store.exists()
     finally:
         process.send_signal(signal.SIGINT)
         ended = outcome(process)
     assert ended.code == 0
+    assert f"The dashboard is at http://localhost:{port} " in ended.out
     assert not is_served(port)
+
+
+def test_the_demo_holds_every_sample_under_all_its_labels(demo_file: Path) -> None:
+    assert {name for (name,) in ask(Store(demo_file), "select name from query_sets")} == samples().keys()
+    scored = "select label_set, count(*) from scorings group by label_set order by label_set"
+    assert ask(Store(demo_file), scored) == [
+        ("documentation_example@1", 1),
+        ("help_centre@1", 14),
+        ("help_centre@2", 14),
+    ]
+
+
+def test_the_demo_adds_earlier_labels_once(
+    rankroom: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    label = {"query_id": "q", "doc_id": "d", "grade": 1}
+    native = write_folder(
+        tmp_path / "samples" / "native",
+        queries=[{"query_id": "q", "text": "?"}],
+        labels=[label],
+        dataset='name = "native"\n[labels]\nrevision = "2"\n',
+        runs={"r": [{"query_id": "q", "results": ["d"]}]},
+    )
+    (native / "labels_revision_1.jsonl").write_text(json.dumps(label | {"grade": 2}) + "\n")
+    monkeypatch.setattr("rankroom.demo.folder", lambda name: tmp_path / "samples")
+    filled = [[(one.label_set, one.runs[0].state) for one in fill(Store("s.duckdb"))] for _ in range(2)]
+    assert filled == [[("native@1", "added"), ("native@2", "rescored")], [("native@2", "already there")]]
 
 
 @pytest.mark.parametrize("command", ["serve", "demo"])
@@ -802,7 +830,8 @@ def test_the_dashboard_does_not_start_on_what_is_no_store(rankroom: Run, tmp_pat
     refused(rankroom("serve", "--store", "no/s.duckdb", "--port", port), 3, "there is no folder")
 
 
-def test_the_demo_keeps_out_of_a_store_with_other_data(rankroom: Run, tmp_path: Path) -> None:
-    add_small(Store("rankroom.duckdb"), tmp_path, {"q": {"d": 1}}, {"r": {"q": ["d"]}})
-    refused(rankroom("demo", "--port", free_port()), 2, "data of your own (small)", "--store demo.duckdb")
-    assert ask(Store("rankroom.duckdb"), "select run from runs") == [("r",)]
+def test_the_demo_keeps_out_of_a_store_with_other_data(rankroom: Run, small: Path) -> None:
+    store = small / "s.duckdb"
+    ended = rankroom("demo", "--store", store, "--port", free_port())
+    refused(ended, 2, "data of your own (small)", "--store demo.duckdb")
+    assert ask(Store(store), "select run from runs") == [("r",)]

@@ -51,14 +51,23 @@ def test_trec_files_added_again_give_the_same_metrics(store: Store, tmp_path: Pa
         assert ask(again, table) == ask(store, table)
 
 
-def test_lists_keep_their_order_and_what_failed_is_not_written(store: Store, tmp_path: Path) -> None:
-    """Partial results are not scored: in a TREC file they would be."""
-    labels = {"fine": "a", "failed": "a", "slow": "a", "empty": "a"}
+def test_what_trec_files_have_no_place_for_is_left_out_and_the_rest_says_the_same(
+    store: Store, tmp_path: Path
+) -> None:
+    """Lists keep their order. Partial results and labels of what is forbidden would count there."""
+    answerable = ("fine", "failed", "slow", "empty")
     add_native(
         store,
         tmp_path / "files",
-        queries=[{"query_id": q} for q in labels],
-        labels=[{"query_id": q, "doc_id": d, "grade": 1} for q, d in labels.items()],
+        queries=[{"query_id": "q", "groups": ["staff"]}, *({"query_id": q} for q in (*answerable, "none"))],
+        documents=[{"doc_id": "open"}, {"doc_id": "closed", "groups": ["board"]}]
+        + [{"doc_id": doc} for doc in "axz"],
+        labels=[
+            *({"query_id": query, "doc_id": "a", "grade": 1} for query in answerable),
+            {"query_id": "q", "doc_id": "open", "grade": 1},
+            {"query_id": "q", "doc_id": "closed", "grade": 2},
+            {"query_id": "none", "no_answer": True},
+        ],
         runs={
             "r": [
                 {
@@ -71,19 +80,35 @@ def test_lists_keep_their_order_and_what_failed_is_not_written(store: Store, tmp
                 {"query_id": "failed", "results": ["a"], "status": "error"},
                 {"query_id": "slow", "results": ["a"], "status": "timeout"},
                 {"query_id": "empty", "results": []},
+                {"query_id": "q", "results": ["closed", "open"]},
+                {"query_id": "none", "status": "error"},
             ]
         },
     )
     export_trec(store, tmp_path / "out")
-    assert (tmp_path / "out/runs/r.txt").read_text() == (
+    run, qrels = tmp_path / "out/runs/r.txt", tmp_path / "out/qrels/native@1.txt"
+    assert run.read_text() == (
         "fine Q0 x 1 -1.0 rankroom\nfine Q0 a 2 -2.0 rankroom\n"
+        "q Q0 closed 1 -1.0 rankroom\nq Q0 open 2 -2.0 rankroom\n"
+    )
+    assert sorted(qrels.read_text().splitlines()) == sorted(
+        [*(f"{query} 0 a 1" for query in answerable), "q 0 open 1"]
     )
     again = Store(tmp_path / "again.duckdb")
-    add_trec(
-        again, [tmp_path / "out/runs/r.txt"], labels=tmp_path / "out/qrels/native@1.txt", dataset="native"
+    add_trec(again, [run], labels=qrels, dataset="native")
+    scores = (
+        "select query_id, k, rr, ndcg, recall, ap from query_scores where query_id <> 'none' order by all"
     )
-    scores = "select query_id, k, rr, ndcg, recall, ap from query_scores order by all"
     assert ask(again, scores) == ask(store, scores)
+    means = "select k, ndcg, rr, recall from run_summary where split = 'all' order by k"
+    assert ask(again, means) == ask(store, means)
+    assert left_out_of_trec(store) == [
+        "TREC files have no place for 1 label that its query's user may not read: left out",
+        "TREC files have no place for 1 no-answer line: left out",
+        "TREC files have no place for 3 queries that failed or timed out: left out",
+        "TREC files have no place for 1 stage beside the final one: left out",
+    ]
+    assert left_out_of_trec(again) == []
 
 
 NAMES = [
@@ -126,7 +151,7 @@ def test_names_cannot_leave_the_folder_or_take_each_others_files(store: Store, t
 
 def test_ids_that_a_trec_file_cannot_hold_are_refused(store: Store, tmp_path: Path) -> None:
     """Of the runs asked for. A no-break space is none to trec_eval, nor to rankroom's reader."""
-    documents = {"r": "two words", "s": "tab\tbed", "t": "line\nbreak", "u": "no\u00a0break", "v": "fine"}
+    documents = {"r": "two words", "s": "line\nbreak", "t": "no\u00a0break"}
     add_native(
         store,
         tmp_path / "files",
@@ -134,47 +159,12 @@ def test_ids_that_a_trec_file_cannot_hold_are_refused(store: Store, tmp_path: Pa
         labels=[{"query_id": "q", "doc_id": "a", "grade": 1}],
         runs={run: [{"query_id": "q", "results": [doc, "a"]}] for run, doc in documents.items()},
     )
-    for run in "rst":
+    for run in "rs":
         with pytest.raises(RankroomError, match="white space"):
             export_trec(store, tmp_path / "out", [run])
         assert files(tmp_path / "out") == []
-    export_trec(store, tmp_path / "out", ["u", "v"])
-    assert files(tmp_path / "out") == ["qrels/native@1.txt", "runs/u.txt", "runs/v.txt"]
-
-
-def test_permissions_leave_forbidden_labels_out_and_the_rest_is_said(
-    store: Store, no_store: Store, tmp_path: Path
-) -> None:
-    add_native(
-        store,
-        tmp_path / "files",
-        queries=[{"query_id": "q", "groups": ["staff"]}, {"query_id": "none"}],
-        documents=[{"doc_id": "open"}, {"doc_id": "closed", "groups": ["board"]}],
-        labels=[
-            {"query_id": "q", "doc_id": "open", "grade": 1},
-            {"query_id": "q", "doc_id": "closed", "grade": 2},
-            {"query_id": "none", "no_answer": True},
-        ],
-        runs={
-            "r": [{"query_id": "q", "results": ["closed", "open"]}, {"query_id": "none", "status": "error"}]
-        },
-    )
-    export_trec(store, tmp_path / "out")
-    assert (tmp_path / "out" / "qrels" / "native@1.txt").read_text() == "q 0 open 1\n"
-    add_trec(
-        no_store,
-        [tmp_path / "out" / "runs" / "r.txt"],
-        labels=tmp_path / "out" / "qrels" / "native@1.txt",
-        dataset="again",
-    )
-    means = "select k, ndcg, rr, recall from run_summary where split = 'all' order by k"
-    assert ask(no_store, means) == ask(store, means)
-    assert left_out_of_trec(store) == [
-        "TREC files have no place for 1 label that its query's user may not read: left out",
-        "TREC files have no place for 1 no-answer line: left out",
-        "TREC files have no place for 1 query that failed or timed out: left out",
-    ]
-    assert left_out_of_trec(no_store) == []
+    export_trec(store, tmp_path / "out", ["t"])
+    assert files(tmp_path / "out") == ["qrels/native@1.txt", "runs/t.txt"]
 
 
 @pytest.fixture(scope="module")

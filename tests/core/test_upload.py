@@ -208,7 +208,7 @@ def test_no_code_comes_from_the_files(
     harm = f"open({str(proof)!r}, 'w')\n".encode()
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", ".", os.environ.get("PYTHONPATH", "")]))
     modules = {f"{name}.py": harm for name in ("duckdb", "typer", "sitecustomize", "json", "rankroom")}
-    outcome = upload.add(no_store.path, zipped(example() | modules))
+    outcome = upload.check(no_store.path, zipped(example() | modules))
     assert outcome.added is not None
     assert not proof.exists()
 
@@ -217,13 +217,10 @@ HOSTILE = [
     "; rm -rf ~ #",
     "--store=x.txt",
     "-k",
-    "$(id).txt",
-    "a*[1]?.txt",
+    "$(id).a*[1]?.txt",
     "~",
-    "a=b.trec",
     "'; drop table runs; --",
-    "<b>x<b>",
-    "😀 שלום.run",
+    "😀 <b>שלום<b>.run",
     ".hidden",
 ]
 
