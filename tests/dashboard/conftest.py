@@ -128,6 +128,19 @@ def fresh(single: Store, tmp_path: Path) -> Store:
 
 
 @pytest.fixture(scope="session")
+def waiting(single: Store, once: Once) -> Iterator[Store]:
+    """One run, and newer labels that it is not scored under."""
+
+    def waiting_run(folder: Path) -> Store:
+        store = Store(shutil.copy(single.path, folder / "store.duckdb"))
+        add_folder(store, worlds.write_folder(folder / "two", {}, labels_revision="2"))
+        return store
+
+    with kept_open(once(waiting_run)) as store:
+        yield store
+
+
+@pytest.fixture(scope="session")
 def staged(once: Once) -> Iterator[Store]:
     def staged_run(folder: Path) -> Store:
         return worlds.world(folder, "staged")

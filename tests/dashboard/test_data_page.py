@@ -45,15 +45,6 @@ def revised(three: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-@pytest.fixture(scope="session")
-def waiting(single: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """One run that has no scores under the labels that came later."""
-    place = tmp_path_factory.mktemp("waiting")
-    store = Store(shutil.copy(single.path, place / "store.duckdb"))
-    add_folder(store, worlds.write_folder(place / "two", {}, labels_revision="2"))
-    return store
-
-
 COLUMN_OF = {
     "label_sets": "scored_runs",
     "query_sets": "with_groups",
