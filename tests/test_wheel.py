@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+RUNS = {"bm25_plain", "bm25_title"}
+"""Of the help centre's runs those that are added from the wheel; all are in it, to the byte."""
 
 PROBE = """
 import json, sys
@@ -23,11 +25,14 @@ from streamlit.testing.v1 import AppTest
 
 store = Store(sys.argv[1])
 fill(store)
+with store.read() as con:
+    runs = [run for (run,) in con.execute("select run from runs order by run").fetchall()]
 report = run_report(store, "documentation_example", 3)
 app = AppTest.from_file(str(folder("dashboard") / "app.py"), default_timeout=30).run()
 print(json.dumps({
     "package": rankroom.__file__,
     "dashboard": str(folder("dashboard")),
+    "runs": runs,
     "recall": report["recall"],
     "exceptions": [str(one.value) for one in app.exception],
     "says": [one.value for one in [*app.title, *app.header, *app.markdown]],
@@ -56,7 +61,23 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
+def files(folder: Path) -> dict[Path, bytes]:
+    """What lies in a folder, without what Python leaves there."""
+    return {
+        path.relative_to(folder): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
 def test_the_demo_and_the_dashboard_run_from_the_wheel_alone(installed: Path, tmp_path: Path) -> None:
+    (package,) = installed.parent.parent.glob("lib/python*/site-packages/rankroom")
+    for name in ("sql", "dashboard", "sample_runs"):
+        assert files(package / name) == files(ROOT / name)
+    for run in (package / "sample_runs" / "help_centre" / "runs").iterdir():
+        if run.stem not in RUNS:
+            run.unlink()
+
     store = tmp_path / "store.duckdb"
     result = subprocess.run(
         [installed, "-I", "-c", PROBE, store],
@@ -71,6 +92,7 @@ def test_the_demo_and_the_dashboard_run_from_the_wheel_alone(installed: Path, tm
     home = installed.parent.parent
     assert Path(said["package"]).is_relative_to(home)
     assert Path(said["dashboard"]).is_relative_to(home)
+    assert said["runs"] == sorted({"documentation_example", *RUNS})
     assert said["recall"] == pytest.approx(5 / 6)
     assert said["exceptions"] == []
     assert any("over 101 queries" in text for text in said["says"])

@@ -152,7 +152,7 @@ HUNGRY = {
     "one large value": Attack("select repeat('x', 30000000)", "size", "a row is larger than 20 MB"),
 }
 
-SHORT = REFUSED | FAILED
+SHORT = REFUSED | FAILED | {name: attack for name, attack in HUNGRY.items() if attack.limits is QUICK}
 """Those that end by themselves and at once."""
 
 ATTACKS = SHORT | ENDLESS | HUNGRY
@@ -168,6 +168,37 @@ READING = [
     "pivot query_scores on k in (1, 5) using avg(hit) group by run",
     "values (1), (2)",
 ]
+
+ONE_ROW = (
+    "select run, n, ndcg, sum(n) over () as total, 0.1::decimal(3, 1) as tenth, 9007199254740993 as big,"
+    " [1, 2] as list, map {'a': 1} as map, null as nothing, date '2026-03-01' as day"
+    " from run_summary where k = 5 and split = 'all'; -- and a comment"
+)
+SAME_NAMES = 'select 1 as a, 2 as a, 3 as "A", 4 as "<b>\'"'
+THOUSANDS = "from range(100000000)"
+ORDERED = "select range as n from range(5000) order by n desc"
+THREE = "from range(3)"
+LARGE_ROWS = "select repeat('x', 1000000) as text from range(10)"
+NO_ROWS = "select run, 1 as one from runs where false"
+WRONG_NAME = "-- é\nselect run,\n  nope from runs"
+LATE_ERROR = "select if(range = 9000, error('it\"s over'), 1) from range(9001)"
+LONG_ERROR = "select error(repeat('x', 1000000))"
+SETTINGS_OF_DUCKDB = "select name, value from duckdb_settings() order by name"
+
+LOOKED_AT = {
+    ONE_ROW: QUICK,
+    SAME_NAMES: QUICK,
+    THOUSANDS: QUICK,
+    ORDERED: replace(QUICK, rows=3),
+    THREE: replace(QUICK, rows=3),
+    LARGE_ROWS: replace(QUICK, size=4_000_000),
+    NO_ROWS: QUICK,
+    WRONG_NAME: QUICK,
+    LATE_ERROR: QUICK,
+    LONG_ERROR: QUICK,
+    SETTINGS_OF_DUCKDB: QUICK,
+}
+"""Whose answers tests look at closely, with their limits."""
 
 FORKS = """
 import io, json, os, sys
@@ -204,9 +235,7 @@ class Place:
         return ask(self.store, statement, replace(QUICK, **limits))
 
     def fails(self, statement: str, **limits: Any) -> StatementError:
-        with pytest.raises(StatementError) as caught:
-            self.ask(statement, **limits)
-        return caught.value
+        return fails(partial(self.ask, statement, **limits))
 
 
 @pytest.fixture(scope="module")
@@ -243,9 +272,10 @@ Attempt = Callable[[], Answer]
 @pytest.fixture(scope="module")
 def ended(place: Place) -> dict[str, Attempt]:
     """What became of every statement that ends by itself."""
-    statements = {name: written(place, attack) for name, attack in SHORT.items()}
-    statements |= {statement: statement for statement in READING}
-    jobs = [json.loads(sandbox._job(place.store, text, QUICK)) for text in statements.values()]
+    statements = {name: (written(place, attack), attack.limits) for name, attack in SHORT.items()}
+    statements |= {statement: (statement, QUICK) for statement in READING}
+    statements |= {statement: (statement, limits) for statement, limits in LOOKED_AT.items()}
+    jobs = [json.loads(sandbox._job(place.store, *statement)) for statement in statements.values()]
     with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
         patched.setattr(sandbox, "BOOT", FORKS)
         with sandbox._process(json.dumps(jobs).encode(), folder) as (process, errors):
@@ -254,8 +284,8 @@ def ended(place: Place) -> dict[str, Attempt]:
             assert process.wait() == 0, errors.seek(0) or errors.read()
         assert not any(Path(folder).iterdir())
     return {
-        name: partial(sandbox._answer, bytes.fromhex(reply), status, io.BytesIO(), text, QUICK)
-        for (name, text), (reply, status) in zip(statements.items(), json.loads(said), strict=True)
+        name: partial(sandbox._answer, bytes.fromhex(reply), status, io.BytesIO(), *statement)
+        for (name, statement), (reply, status) in zip(statements.items(), json.loads(said), strict=True)
     }
 
 
@@ -339,12 +369,8 @@ def test_some_are_refused_before_a_process_is_started(place: Place, statement: s
     assert len(place.processes) == started
 
 
-def test_rows_come_with_their_types_and_exact_numbers(place: Place) -> None:
-    table = place.ask(
-        "select run, n, ndcg, sum(n) over () as total, 0.1::decimal(3, 1) as tenth, 9007199254740993 as big,"
-        " [1, 2] as list, map {'a': 1} as map, null as nothing, date '2026-03-01' as day"
-        " from run_summary where k = 5 and split = 'all'; -- and a comment"
-    ).table
+def test_rows_come_with_their_types_and_exact_numbers(place: Place, ended: dict[str, Attempt]) -> None:
+    table = ended[ONE_ROW]().table
     with place.store.read() as con:
         ((ndcg,),) = con.execute("select ndcg from run_summary where k = 5 and split = 'all'").fetchall()
     (row,) = table.to_pylist()
@@ -358,52 +384,53 @@ def test_what_only_reads_is_let_through(ended: dict[str, Attempt], statement: st
     assert ended[statement]().table.num_rows
 
 
-def test_columns_with_one_name_get_numbers(place: Place) -> None:
-    assert place.ask('select 1 as a, 2 as a, 3 as "A", 4 as "<b>\'"').table.column_names == [
-        "a",
-        "a_2",
-        "A",
-        "<b>'",
-    ]
+def fails(attempt: Attempt) -> StatementError:
+    with pytest.raises(StatementError) as caught:
+        attempt()
+    return caught.value
 
 
-def test_rows_are_cut_and_that_is_said(place: Place) -> None:
-    answer = place.ask("from range(100000000)")
+def test_columns_with_one_name_get_numbers(ended: dict[str, Attempt]) -> None:
+    assert ended[SAME_NAMES]().table.column_names == ["a", "a_2", "A", "<b>'"]
+
+
+def test_rows_are_cut_and_that_is_said(ended: dict[str, Attempt]) -> None:
+    answer = ended[THOUSANDS]()
     assert (answer.table.num_rows, answer.cut) == (10_000, "cut at 10,000 rows")
-    answer = place.ask("select range as n from range(5000) order by n desc", rows=3)
+    answer = ended[ORDERED]()
     assert (answer.table.column("n").to_pylist(), answer.cut) == ([4999, 4998, 4997], "cut at 3 rows")
-    answer = place.ask("from range(3)", rows=3)
+    answer = ended[THREE]()
     assert (answer.table.num_rows, answer.cut) == (3, "")
 
 
-def test_bytes_are_cut_and_that_is_said(place: Place) -> None:
-    answer = place.ask("select repeat('x', 1000000) as text from range(10)", size=4_000_000)
+def test_bytes_are_cut_and_that_is_said(ended: dict[str, Attempt]) -> None:
+    answer = ended[LARGE_ROWS]()
     assert (answer.table.num_rows, answer.cut) == (3, "cut at 4 MB")
 
 
-def test_no_rows_are_an_answer(place: Place) -> None:
-    answer = place.ask("select run, 1 as one from runs where false")
+def test_no_rows_are_an_answer(ended: dict[str, Attempt]) -> None:
+    answer = ended[NO_ROWS]()
     assert answer.table.schema == pa.schema([("run", pa.string()), ("one", pa.int32())])
     assert (answer.table.num_rows, answer.cut) == (0, "")
 
 
-def test_an_error_says_where(place: Place) -> None:
-    error = place.fails("-- é\nselect run,\n  nope from runs")
+def test_an_error_says_where(ended: dict[str, Attempt]) -> None:
+    error = fails(ended[WRONG_NAME])
     assert "nope" in str(error)
     assert (error.kind, error.line, error.column, error.length) == ("failed", 3, 3, 4)
 
 
-def test_an_error_amid_the_rows_is_an_error(place: Place) -> None:
-    error = place.fails("select if(range = 9000, error('it\"s over'), 1) from range(9001)")
+def test_an_error_amid_the_rows_is_an_error(ended: dict[str, Attempt]) -> None:
+    error = fails(ended[LATE_ERROR])
     assert (error.kind, str(error)) == ("failed", 'Invalid Input error: it"s over')
 
 
-def test_a_long_message_is_clipped(place: Place) -> None:
-    assert len(str(place.fails("select error(repeat('x', 1000000))"))) < 500
+def test_a_long_message_is_clipped(ended: dict[str, Attempt]) -> None:
+    assert len(str(fails(ended[LONG_ERROR]))) < 500
 
 
-def test_nothing_of_the_parents_environment_is_there(place: Place) -> None:
-    settings = place.ask("select name, value from duckdb_settings() order by name").table.to_pylist()
+def test_nothing_of_the_parents_environment_is_there(ended: dict[str, Attempt]) -> None:
+    settings = ended[SETTINGS_OF_DUCKDB]().table.to_pylist()
     assert SECRET not in str(settings)
     values = {row["name"]: row["value"] for row in settings}
     assert (values["enable_external_access"], values["lock_configuration"]) == ("false", "true")

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -76,16 +78,46 @@ def kept_open(store: Store) -> Iterator[Store]:
         yield store
 
 
+Once = Callable[[Callable[[Path], Store]], Store]
+
+
 @pytest.fixture(scope="session")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Makes a store that tests only read, in a folder by its maker's name, once for all their processes."""
+    place = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        place = place.parent  # each of them has a folder of its own in that of the run
+
+    def made(make: Callable[[Path], Store]) -> Store:
+        folder = place / "looked_at" / make.__name__
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            whole = folder / "whole"
+            if not whole.exists():
+                whole.write_text(str(make(folder).path))
+        return Store(Path(whole.read_text()))
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def three(once: Once) -> Iterator[Store]:
     """Three runs, one of them with a name that could be taken for anything."""
-    with kept_open(worlds.world(tmp_path_factory.mktemp("three"), "first", "second", worlds.EVIL)) as store:
+
+    def three_runs(folder: Path) -> Store:
+        return worlds.world(folder, "first", "second", worlds.EVIL)
+
+    with kept_open(once(three_runs)) as store:
         yield store
 
 
 @pytest.fixture(scope="session")
-def single(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with kept_open(worlds.world(tmp_path_factory.mktemp("single"), "first")) as store:
+def single(once: Once) -> Iterator[Store]:
+    def single_run(folder: Path) -> Store:
+        return worlds.world(folder, "first")
+
+    with kept_open(once(single_run)) as store:
         yield store
 
 
@@ -96,33 +128,57 @@ def fresh(single: Store, tmp_path: Path) -> Store:
 
 
 @pytest.fixture(scope="session")
-def staged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with kept_open(worlds.world(tmp_path_factory.mktemp("staged"), "staged")) as store:
+def waiting(single: Store, once: Once) -> Iterator[Store]:
+    """One run, and newer labels that it is not scored under."""
+
+    def waiting_run(folder: Path) -> Store:
+        store = Store(shutil.copy(single.path, folder / "store.duckdb"))
+        add_folder(store, worlds.write_folder(folder / "two", {}, labels_revision="2"))
+        return store
+
+    with kept_open(once(waiting_run)) as store:
         yield store
 
 
 @pytest.fixture(scope="session")
-def configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def staged(once: Once) -> Iterator[Store]:
+    def staged_run(folder: Path) -> Store:
+        return worlds.world(folder, "staged")
+
+    with kept_open(once(staged_run)) as store:
+        yield store
+
+
+@pytest.fixture(scope="session")
+def configured(once: Once) -> Iterator[Store]:
     """Three runs that differ in their settings; their names and values could be taken for anything."""
-    with kept_open(worlds.configured(tmp_path_factory.mktemp("configured"))) as store:
+    with kept_open(once(worlds.configured)) as store:
         yield store
 
 
 @pytest.fixture(scope="session")
-def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def example(once: Once) -> Iterator[Store]:
     """The documentation example."""
-    store = Store(tmp_path_factory.mktemp("example") / "example.duckdb")
-    add_folder(store, folder("sample_runs") / "documentation_example")
-    with kept_open(store):
+
+    def documentation_example(place: Path) -> Store:
+        store = Store(place / "example.duckdb")
+        add_folder(store, folder("sample_runs") / "documentation_example")
+        return store
+
+    with kept_open(once(documentation_example)) as store:
         yield store
 
 
 @pytest.fixture(scope="session")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def many(once: Once) -> Iterator[Store]:
     """Two hundred runs and one."""
-    store = worlds.world(tmp_path_factory.mktemp("many"), "second")
-    worlds.multiply(store, "second", 200)
-    with kept_open(store):
+
+    def many_runs(folder: Path) -> Store:
+        store = worlds.world(folder, "second")
+        worlds.multiply(store, "second", 200)
+        return store
+
+    with kept_open(once(many_runs)) as store:
         yield store
 
 

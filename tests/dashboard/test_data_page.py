@@ -45,15 +45,6 @@ def revised(three: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-@pytest.fixture(scope="session")
-def waiting(single: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """One run that has no scores under the labels that came later."""
-    place = tmp_path_factory.mktemp("waiting")
-    store = Store(shutil.copy(single.path, place / "store.duckdb"))
-    add_folder(store, worlds.write_folder(place / "two", {}, labels_revision="2"))
-    return store
-
-
 COLUMN_OF = {
     "label_sets": "scored_runs",
     "query_sets": "with_groups",
@@ -343,9 +334,11 @@ def test_the_first_files_make_the_store(open_page: Any, ask: Any, no_store: Stor
     assert "Add to the store" not in labels_of(at)
 
 
-def test_faults_and_doubts_before_anything_is_stored(open_page: Any, single: Store) -> None:
-    before = single.stamp()
-    at = open_page(single, "data", view=ADDING)
+def test_faults_and_doubts_and_a_store_that_another_process_took_meanwhile(
+    open_page: Any, fresh: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = fresh.stamp()
+    at = open_page(fresh, "data", view=ADDING)
     bad = b"q1 Q0 a 1 2.0 t\nq1 Q0 \x1b[31m 2 nan t\nq1 Q0 c 3 1.0 t\n"
     at = press(fill_trec(at, ("<b>bad.txt", bad), dataset="mine"), "Check")
     assert "1 fault: nothing of this can be stored." in at.error[0].value
@@ -365,31 +358,8 @@ def test_faults_and_doubts_before_anything_is_stored(open_page: Any, single: Sto
     assert "query missing from run" in {kind for _, kind, *_ in doubts}
     assert {file for file, *_ in doubts} <= {"good.txt", "qrels.txt"}
     assert "Add to the store" in labels_of(at)
-    assert single.stamp() == before
+    assert fresh.stamp() == before
 
-
-def test_a_zip_of_a_folder_that_is_there_already(open_page: Any, example: Store) -> None:
-    at = open_page(example, "data", view=ADDING)
-    at.get("button_group")[0].set_value("A folder in the native form, as a zip").run()
-    packed = io.BytesIO()
-    source = folder("sample_runs") / "documentation_example"
-    with zipfile.ZipFile(packed, "w") as archive:
-        for path in source.rglob("*"):
-            archive.write(path, f"example/{path.relative_to(source)}")
-        archive.writestr("notes.txt", "not read")
-    uploader(at, "archive").upload("example.zip", packed.getvalue()).run()
-    at = press(at, "Check")
-    assert "everything is in the store already" in at.success[0].value
-    assert table(at, "upload_runs")["state"].tolist() == ["already there"]
-    assert "1 file is no part of the data set" in texts(at)
-    assert "Add to the store" not in labels_of(at)
-
-
-def test_a_store_that_another_process_took_meanwhile(
-    open_page: Any, fresh: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    at = open_page(fresh, "data", view=ADDING)
-    at = press(fill_trec(at, ("new.txt", RUN), dataset="mine"), "Check")
     hold = (
         "import duckdb, sys; con = duckdb.connect(sys.argv[1], read_only=True)\n"
         "print('held', flush=True); input()"
@@ -410,6 +380,24 @@ def test_a_store_that_another_process_took_meanwhile(
         assert "has it open" in texts(at)
     finally:
         holder.communicate("\n")
+    assert fresh.stamp() == before
+
+
+def test_a_zip_of_a_folder_that_is_there_already(open_page: Any, example: Store) -> None:
+    at = open_page(example, "data", view=ADDING)
+    at.get("button_group")[0].set_value("A folder in the native form, as a zip").run()
+    packed = io.BytesIO()
+    source = folder("sample_runs") / "documentation_example"
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in source.rglob("*"):
+            archive.write(path, f"example/{path.relative_to(source)}")
+        archive.writestr("notes.txt", "not read")
+    uploader(at, "archive").upload("example.zip", packed.getvalue()).run()
+    at = press(at, "Check")
+    assert "everything is in the store already" in at.success[0].value
+    assert table(at, "upload_runs")["state"].tolist() == ["already there"]
+    assert "1 file is no part of the data set" in texts(at)
+    assert "Add to the store" not in labels_of(at)
 
 
 def test_the_form_begins_with_the_data_set_that_is_looked_at(look: Any, revised: Store) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 import pytest
 import worlds
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from panels.question import Question, literal
 from rankroom.store import Store
@@ -71,11 +71,13 @@ def test_the_lists_statement_gives_its_rows(look: Any, ask: Any, three: Store, l
     assert listed == rows
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=("Cs",))))
 def test_any_text_survives_as_a_literal(text: str) -> None:
     assert duckdb.sql(f"select {literal(text)} as it").fetchall() == [(text,)]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=("Cs",)))))
 def test_any_list_survives_as_a_literal(texts: list[str]) -> None:
     assert duckdb.sql(f"select {literal(tuple(texts))}::varchar[] as it").fetchall() == [(texts,)]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import threading
@@ -93,45 +94,42 @@ def test_a_locked_store(
     assert at.run().title[0].value == "Runs"
 
 
-def test_new_runs_appear(open_page: Any, fresh: Store, tmp_path: Path) -> None:
-    at = open_page(fresh)
-    assert len(board(at)) == 1
-    add_folder(fresh, worlds.write_folder(tmp_path / "more", {"second": worlds.RUNS["second"]}))
-    assert len(board(at.run())) == 2
-
-
 def test_no_page_keeps_the_store_open(open_page: Any, fresh: Store) -> None:
     open_page(fresh)
     with duckdb.connect(str(fresh.path)):
         pass  # refused if this process still held it with another configuration
 
 
-def test_runs_that_wait_for_a_rescore(open_page: Any, fresh: Store, tmp_path: Path) -> None:
-    add_folder(
-        fresh, worlds.write_folder(tmp_path / "more", {"second": worlds.RUNS["second"]}, labels_revision="2")
-    )
-    at = open_page(fresh)
-    assert board(at)["run"].tolist() == ["second"]
-    assert "`first` is not scored under `handbook@2` yet" in at.warning[0].value
-    assert f"rankroom rescore --store {fresh.path}" in at.warning[0].value
-    at = open_page(fresh, labels="handbook@1")
-    assert board(at)["run"].tolist() == ["first"]
-    assert "not the current ones" in texts(at)
-
-
-def test_labels_under_which_no_run_is_scored_yet(open_page: Any, fresh: Store, tmp_path: Path) -> None:
-    add_folder(fresh, worlds.write_folder(tmp_path / "more", {}, labels_revision="2"))
-    at = open_page(fresh)
+def test_labels_under_which_no_run_is_scored_yet(look: Any, waiting: Store) -> None:
+    at = look(waiting)
     assert "No run has scores under `handbook@2`" in at.markdown[0].value
     assert "`first` is not scored under `handbook@2` yet" in at.warning[0].value
     for page in ("failures", "query"):
-        at = open_page(fresh, page)
+        at = look(waiting, page)
         assert not at.exception
         assert at.title[0].value == "No scored run"
         assert "rankroom rescore" in at.warning[0].value
-    at = open_page(fresh, "labels")
+    at = look(waiting, "labels")
     assert not at.exception
     assert "No label is suspect" in at.markdown[0].value
+
+
+def test_a_new_run_appears_and_older_ones_wait_for_a_rescore(
+    open_page: Any, waiting: Store, tmp_path: Path
+) -> None:
+    store = Store(shutil.copy(waiting.path, tmp_path / "store.duckdb"))
+    at = open_page(store)
+    assert not at.dataframe
+    add_folder(
+        store, worlds.write_folder(tmp_path / "more", {"second": worlds.RUNS["second"]}, labels_revision="2")
+    )
+    at.run()
+    assert board(at)["run"].tolist() == ["second"]
+    assert "`first` is not scored under `handbook@2` yet" in at.warning[0].value
+    assert f"rankroom rescore --store {store.path}" in at.warning[0].value
+    at = open_page(store, labels="handbook@1")
+    assert board(at)["run"].tolist() == ["first"]
+    assert "not the current ones" in texts(at)
 
 
 def test_a_data_set_without_runs_is_no_choice(open_page: Any, fresh: Store, tmp_path: Path) -> None:

@@ -56,15 +56,24 @@ CASES: dict[str, tuple[Labels, Run, str, int, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_doubt_where_it_belongs_and_no_other(store: Store, tmp_path: Path, case: str) -> None:
-    labels, run, kind, num, text = CASES[case]
-    found = doubts(add_small(store, tmp_path, labels, {"run": run}))
-    assert list(found) == [kind]
-    assert found[kind][0] == num
-    assert text in found[kind][1]
+ALIKE = [case for case, (labels, *_) in CASES.items() if labels is LABELS]
+"""Cases of runs under the same labels, which are added together."""
+
+
+@pytest.mark.parametrize("cases", [ALIKE, *([case] for case in CASES if case not in ALIKE)], ids=", ".join)
+def test_a_doubt_where_it_belongs_and_no_other(store: Store, tmp_path: Path, cases: list[str]) -> None:
+    labels = CASES[cases[0]][0]
+    added = add_small(store, tmp_path, labels, {case: CASES[case][1] for case in cases})
+    found = [(doubt.kind, doubt.count, doubt.sentence) for doubt in added.report.doubts]
+    assert len(found) == len(cases)
+    for case, (kind, num, sentence) in zip(cases, found, strict=True):
+        *_, expected, times, text = CASES[case]
+        assert (kind, num) == (expected, times)
+        assert text in sentence
     subjects = {"no_relevant_documents": "small@1", "constant_labels": "small@1"}
-    assert ask(store, "select subject, kind, num from doubts") == [(subjects.get(kind, "run"), kind, num)]
+    assert ask(store, "select subject, kind, num from doubts order by subject") == [
+        (subjects.get(CASES[case][2], case), *CASES[case][2:4]) for case in sorted(cases)
+    ]
 
 
 def test_nothing_is_doubted_without_a_reason(store: Store, tmp_path: Path) -> None:

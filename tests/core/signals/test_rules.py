@@ -10,7 +10,7 @@ import pytest
 import signal_worlds
 from rankroom.signals.finding import Finding, Signals
 from rankroom.signals.search import RULES, read_signals
-from signal_worlds import MANY, RUNS, SINGLE
+from signal_worlds import CASES, MANY, RUNS, SINGLE
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +26,8 @@ def seen(con: duckdb.DuckDBPyConnection, run: str) -> Signals:
     return read_signals(con, baseline, run, held_out=True)
 
 
-def found(con: duckdb.DuckDBPyConnection, run: str, rule: str | None = None) -> Finding:
-    rule = rule or run.partition(".")[0]
-    (one,) = [one for one in seen(con, run).findings if one.id == rule]
+def found(con: duckdb.DuckDBPyConnection, case: str) -> Finding:
+    (one,) = [one for one in seen(con, CASES[case]).findings if one.id == case.partition(".")[0]]
     return one
 
 
@@ -49,15 +48,15 @@ def test_it_fires_where_it_must(con: duckdb.DuckDBPyConnection, rule: str) -> No
     assert one.look_next
 
 
-@pytest.mark.parametrize("run", [name for name in RUNS if ".not" in name])
-def test_it_just_does_not(con: duckdb.DuckDBPyConnection, run: str) -> None:
-    rule = run.partition(".")[0]
-    result = seen(con, run)
+@pytest.mark.parametrize("case", [name for name in CASES if ".not" in name])
+def test_it_just_does_not(con: duckdb.DuckDBPyConnection, case: str) -> None:
+    rule = case.partition(".")[0]
+    result = seen(con, CASES[case])
     assert rule in result.tried
     assert rule not in {one.id for one in result.findings}
 
 
-@pytest.mark.parametrize("run", [name for name in RUNS if name.endswith(".possible")])
+@pytest.mark.parametrize("run", [name for name in CASES if name.endswith(".possible")])
 def test_of_few_queries_it_is_possible(con: duckdb.DuckDBPyConnection, run: str) -> None:
     one = found(con, run)
     assert one.status == "possible"

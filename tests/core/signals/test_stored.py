@@ -91,7 +91,7 @@ def test_the_run_may_come_later_and_from_python(both: Store, begun: Store) -> No
         for line in lines
     }
     results = {line["query_id"]: line["results"] for line in lines}
-    room.add_run(RUN, results, facts=facts, baseline="usual", config={"model": "a"})
+    room.add_run(RUN, results, facts=facts, baseline="usual", config={"model": "b"})
     assert kept(begun) == kept(both)
     assert [one.id for one in room.signals("usual", RUN)] == [row[5] for row in _by_status(kept(begun))]
 
