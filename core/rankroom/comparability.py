@@ -95,6 +95,8 @@ def examine(
     (counts,) = rows(con, sql("comparison/queries.sql"), asked | {"split": split, "queries": ids})
     reasons += [*_of_queries(base, cand, counts), *_of_collections(con, base, cand)]
     notes += [*_of_outcomes(base, cand, counts, only_common), *_of_label_collection(con, labels, base, cand)]
+    if base is not cand and labels:
+        notes += _of_abstention(con, base, cand, asked | {"split": split, "queries": ids})
     common = counts["common_queries"] if labels and _same_ids(base, cand) else []
     return Examined(labels, own, reasons, notes, counts["all_queries"], common)
 
@@ -220,6 +222,19 @@ def _of_outcomes(
                 else:
                     zero = "it counts as 0" if num == 1 else "they count as 0"
                 yield Reason(kind, words.format(run=run["run"], queries=queries(num), zero=zero), num)
+
+
+def _of_abstention(
+    con: duckdb.DuckDBPyConnection, base: dict[str, Any], cand: dict[str, Any], asked: dict[str, Any]
+) -> Iterator[Reason]:
+    """Whether a run answers is in none of the metrics of its rankings."""
+    del asked["stage"]
+    for row in rows(con, sql("comparison/abstention.sql"), asked):
+        have = "has" if row["queries"] == 1 else "have"
+        that = f"{have} an answer" if row["answerable"] else "nothing answers"
+        of = f"{queries(row['queries'])} that {that}"
+        declined = f"{cand['run']} declines {row['by_candidate']:,} and {base['run']} {row['by_baseline']:,}"
+        yield Reason("abstention", f"of {of}, {declined}", abs(row["by_candidate"] - row["by_baseline"]))
 
 
 # Collections

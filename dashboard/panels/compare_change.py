@@ -13,6 +13,8 @@ from panels.markup import escaped, facts_line
 from panels.question import Question
 
 MOST_SETTINGS = 12
+NOT_RUN = ("queries_left_out", "queries_failed")
+"""The kinds of notes on queries that a run has no ranking of."""
 COMMON = "common"
 """The parameter of the URL that asks for what is common to both runs."""
 
@@ -56,14 +58,15 @@ def same_candidates(found: Comparison) -> str:
     if shared.identical == shared.of:
         said = f"Both began with the same candidates in each of {of}"
         changed = any(one.ties < one.n for one in found.metrics)
-        return f"{said}: the change came after that step." if changed and not found.notes else f"{said}."
+        all_ran = all(note.kind not in NOT_RUN for note in found.notes)
+        return f"{said}: the change came after that step." if changed and all_ran else f"{said}."
     return f"Both began with the same candidates in {shared.identical:,} of {of}."
 
 
 def show(found: Comparison) -> None:
     """What changed, setting by setting; how many candidates were the same; what else should be known."""
     lines = [line for line in (sentence(found), same_candidates(found)) if line]
-    lines += [_sentence(note) for note in found.notes]
+    lines += [_sentence(note) for note in found.notes if note.kind != "abstention"]  # beside the metrics
     if found.absent_settings and found.config_diff:
         names = ", ".join(found.absent_settings)
         lines.append(f"Neither run names {names}: a change there would not show.")

@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from panels import (
     compare_account,
     compare_beside,
+    compare_change,
     compare_costs,
     compare_forest,
     compare_map,
@@ -231,7 +232,7 @@ def queries(on: View) -> None:
             key="rank_matrix",
             alt=compare_matrix.alt_text(ranks, what),
         )
-        if any(note.kind in ("queries_left_out", "queries_failed") for note in on.found.notes):
+        if any(note.kind in compare_change.NOT_RUN for note in on.found.notes):
             st.caption("A query that a run left out, or that failed in it, stands under “never” there.")
         show_sql(ranks_question)
     if point:

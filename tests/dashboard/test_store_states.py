@@ -4,7 +4,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -160,10 +159,8 @@ def test_many_readers_at_once(open_page: Any, three: Store) -> None:
 
     open_page(three)
     threads = [threading.Thread(target=look, args=(number,)) for number in range(12)]
-    start = time.monotonic()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert answers == [0] * 12
-    assert time.monotonic() - start < 10
