@@ -479,6 +479,9 @@ def failures(
         str | None,
         typer.Option("--by", metavar="NAME", help="Count by category, language, tag, or an attribute."),
     ] = None,
+    split: Annotated[
+        str, typer.Option("--split", metavar="NAME", help="Only the queries of this split.")
+    ] = "all",
     json: JsonOption = False,
 ) -> None:
     """List the failing queries of a run, each with its cause and the fact that shows it."""
@@ -486,7 +489,7 @@ def failures(
     from rankroom.store import Store
     from rankroom.terminal import print_json, show_failures
 
-    report = failures_report(Store(store), run, k, classes or (), by)
+    report = failures_report(Store(store), run, k, classes or (), by, split)
     if json:
         print_json(report["failures"])
     else:

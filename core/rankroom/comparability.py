@@ -77,7 +77,7 @@ def examine(
     for run in (base, cand):
         if stage not in run["stages"]:
             raise UsageError(f"run {run['run']} has no stage {stage}: it has {', '.join(run['stages'])}")
-    _check_split(con, base["query_set"], cand["query_set"], split)
+    check_split(con, [base["query_set"], cand["query_set"]], split)
     if base["query_set_name"] != cand["query_set_name"]:
         sentence = (
             f"{baseline} was asked the queries of {base['query_set_name']}, and {candidate} those of"
@@ -110,16 +110,16 @@ def _runs(con: duckdb.DuckDBPyConnection, baseline: str, candidate: str) -> list
     return [found[baseline], found[candidate]]
 
 
-def _check_split(con: duckdb.DuckDBPyConnection, base: str, cand: str, split: str) -> None:
-    """Refuse a split that no query has, instead of a comparison of nothing."""
+def check_split(con: duckdb.DuckDBPyConnection, query_sets: Sequence[str], split: str) -> None:
+    """Refuse a split that no query of these has, instead of an answer about nothing."""
     if split == "all":
         return
     known = [
         name
         for (name,) in con.execute(
-            "select distinct split from queries where split is not null and query_set in ($base, $cand)"
-            " order by split",
-            {"base": base, "cand": cand},
+            "select distinct split from queries where split is not null"
+            " and list_contains($query_sets::varchar[], query_set) order by split",
+            {"query_sets": list(query_sets)},
         ).fetchall()
     ]
     if split not in known:

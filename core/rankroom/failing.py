@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from rankroom.comparability import check_split
 from rankroom.errors import UsageError
 from rankroom.faults import clip
 from rankroom.output import rows
@@ -31,22 +32,31 @@ CLASSES = (
 
 
 def failures_report(
-    store: Store, run: str, k: int = 5, classes: Sequence[str] = (), by: str | None = None
+    store: Store,
+    run: str,
+    k: int = 5,
+    classes: Sequence[str] = (),
+    by: str | None = None,
+    split: str = "all",
 ) -> dict[str, Any]:
     """The failures of a run at k, and how many queries fail for which cause, by a dimension if one is named.
 
-    `classes` picks out those of these first causes (none named: all). A k that the store does not hold is
-    computed for the occasion.
+    `classes` picks out those of these first causes (none named: all), `split` the queries of one split. A k
+    that the store does not hold is computed for the occasion.
     """
     with scores_at(store, run, k) as con:
-        at_k: dict[str, Any] = {"run": run, "k": k}
-        ((label_set,),) = con.execute("select labels_for($run, null)", {"run": run}).fetchall()
+        at_k: dict[str, Any] = {"run": run, "k": k, "split": split}
+        ((label_set, query_set),) = con.execute(
+            "select label_set, query_set from label_sets where label_set = labels_for($run, null)",
+            {"run": run},
+        ).fetchall()
+        check_split(con, [query_set], split)
         _check_classes(con, run, classes)
         if by is not None:
             check_dimensions(con, label_set, [by])
         counts = rows(
             con,
-            "from failure_classes($run, $k, sliced_by := $by)"
+            "from failure_classes($run, $k, sliced_by := $by, in_split := $split)"
             " where $all or list_contains($classes::varchar[], class)"
             " order by slice, num_failing desc, num_also desc, class",
             at_k | {"by": by, "all": not classes, "classes": list(classes)},
@@ -60,18 +70,27 @@ def failures_report(
             join label_sets as l on l.label_set = f.label_set
             left join queries as q on q.query_set = l.query_set and q.query_id = f.query_id
             where f.run = $run and f.k = $k and ($all or list_contains($classes::varchar[], f.class))
+              and ($split = 'all' or q.split = $split)
             order by count(*) over (partition by f.class) desc, f.class, f.query_id
             """,
             at_k | {"all": not classes, "classes": list(classes)},
         )
-        ((num_queries,),) = con.execute(
-            "select count(*) from query_scores where run = $run and k = $k", at_k
+        ((num_queries, has_splits),) = con.execute(
+            """
+            select count(*) filter ($split = 'all' or q.split = $split), count(q.split) > 0
+            from query_scores as s
+            left join queries as q on q.query_set = $query_set and q.query_id = s.query_id
+            where s.run = $run and s.k = $k
+            """,
+            at_k | {"query_set": query_set},
         ).fetchall()
     return {
         "run": run,
         "k": k,
         "label_set": label_set,
         "by": by,
+        "split": split,
+        "has_splits": has_splits,
         "classes": list(classes),
         "num_queries": num_queries,
         "counts": counts,

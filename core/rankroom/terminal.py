@@ -323,7 +323,9 @@ def show_failures(report: dict[str, Any]) -> None:
     """How many queries fail for which cause, and each of them with the fact that shows it."""
     failing, k = report["failures"], report["k"]
     picked = " with this first cause" if report["classes"] else ""
-    many = f"{len(failing):,} of {count(report['num_queries'], 'query', 'queries')} fail{picked}"
+    where = f" in split {report['split']}" if report["split"] != "all" else ""
+    where = where or (" in all splits" if report["has_splits"] else "")
+    many = f"{len(failing):,} of {count(report['num_queries'], 'query', 'queries')}{where} fail{picked}"
     _print(out, f"{report['run']} at k = {k}, labels {report['label_set']}: {many}", style="bold")
     if not failing and not report["counts"]:
         return

@@ -3,7 +3,7 @@
 from math import ceil
 
 import streamlit as st
-from panels import failure_list, failure_views, leaderboard, notes, run_notes, sidebar, words
+from panels import failure_list, failure_stages, failure_views, leaderboard, notes, run_notes, sidebar, words
 from panels.layout import answer, heading, panel_title, show_sql
 from panels.store_access import reading
 
@@ -17,6 +17,7 @@ with reading() as store:
     summary = leaderboard.row_of(store.rows(leaderboard.question(filters)), filters.run)
     cut = store.row(run_notes.final_cut(filters))
     listed = store.table(list_question)
+    stages = store.rows(failure_stages.question(filters, [filters.run, filters.against]))
     mended = store.rows(notes.fixed_since(filters)) if filters.has_notes else []
 
 num_queries = summary["n"] + summary["no_answer"] if summary else 0
@@ -25,10 +26,13 @@ sidebar.say_unknown_run(filters.run)
 answer(failure_list.sentence(filters.run, by_class, num_queries, filters.k))
 for note in run_notes.notes(summary, cut, filters):
     st.caption(note)
+apart = failure_stages.different_stages(stages)
+if apart:
+    st.caption(apart)
 if not num_queries:
     show_sql(failure_list.counts(filters))
     st.stop()
-failure_views.show(filters)
+failure_views.show(filters, by_final=bool(apart))
 
 pages = max(1, ceil(listed.num_rows / failure_list.PAGE_SIZE))
 panel_title("Queries")
@@ -51,7 +55,7 @@ with step:
     st.markdown(failure_list.how_many(listed, narrowed), width="content")
 with table:
     if frame.num_rows:
-        failure_list.show(frame, filters.run)
+        failure_list.show(frame, filters, apart)
 show_sql(list_question)
 if mended:
     panel_title("Noted, and fixed since")

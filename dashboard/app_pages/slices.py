@@ -60,6 +60,7 @@ if has_failures:
     failing_question = slice_list.failing(replace(filters, run=run), choice)
     with reading() as store:
         failures = slice_list.by_slice(store.rows(failing_question), choice)
+    st.caption(slice_list.OF_WHICH)
 else:
     st.caption("Failures are known at the final stage under the current labels only.")
 slice_list.show(ranked, failures, run, choice, filters)

@@ -1,4 +1,4 @@
-"""Whether a run declines to answer where it should: apart from every mean of retrieval."""
+"""Whether a run declines to answer where it should: the means of retrieval do not say so."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ def sentence(row: Row, k: int) -> str:
     if row["answerable"]:
         queries = words.count(row["answerable"], "query", "queries")
         parts.append(f"declines {wrong:,} of {queries} that have an answer")
-    return f"{', and '.join(parts)}. Neither counts in recall or any other mean."
+    return (
+        f"{', and '.join(parts)}. Queries that nothing answers are outside every mean. Those that have an "
+        "answer are in them, declined or not, scored by what was ranked."
+    )
 
 
 def show(rows: list[Row], k: int) -> None:

@@ -15,7 +15,8 @@ KEY = "class_changes"
 
 CHANGES = """
 select changes.baseline_class as was, changes.candidate_class as class, count(*) as queries,
-       count(*) filter (queries.must_pass) as must_pass
+       count(*) filter (queries.must_pass) as must_pass,
+       count(*) filter (changes.change = 'other cause') as other_cause
 from failure_changes($against, $run, $k, label_set := $label_set) as changes
 left join queries on queries.query_set = $query_set and queries.query_id = changes.query_id
 where changes.change <> 'passes'{conditions}
@@ -30,20 +31,23 @@ def question(filters: Filters) -> Question:
     return Question(CHANGES.format(conditions=conditions), filters.values())
 
 
-def sentence(rows: list[Row], filters: Filters) -> str:
-    """How many queries were mended, broken, and fail for another cause, as Markdown."""
+def sentence(rows: list[Row], filters: Filters, by_final: bool = False) -> str:
+    """How many queries were mended, broken, and fail for another cause, as Markdown.
+
+    `by_final`: the runs record different stages, so causes are compared by the final ranking alone.
+    """
     passes = failure_list.PASSES
     fixed = sum(row["queries"] for row in rows if row["class"] == passes)
     broken = sum(row["queries"] for row in rows if row["was"] == passes)
     both = [row for row in rows if passes not in (row["was"], row["class"])]
-    turned = sum(row["queries"] for row in both if row["was"] != row["class"])
-    same = sum(row["queries"] for row in both if row["was"] == row["class"])
+    turned = sum(row["other_cause"] for row in both)
+    same = sum(row["queries"] for row in both) - turned
     return (
         f"Against {words.quoted(filters.against)}: "
         f"{words.count(fixed, 'query no longer fails', 'queries no longer fail')}"
         f", {broken:,} newly {'fails' if broken == 1 else 'fail'}, {turned:,} "
         f"{'fails' if turned == 1 else 'fail'} "
-        f"for another cause, {same:,} for the same."
+        f"for another cause, {same:,} for the same{', by the final ranking alone' if by_final else ''}."
     )
 
 

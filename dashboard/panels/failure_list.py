@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from panels import chart_style, funnel, notes, words
+from panels import chart_style, failure_stages, funnel, notes, words
 from panels.filters import Filters
 from panels.question import Question
 from panels.store_access import Row
@@ -131,7 +131,8 @@ def how_many(frame: pa.Table, narrowed: str) -> str:
 def narrowing(filters: Filters) -> str:
     """By what the list is narrowed beside the filters of queries, as Markdown; empty if by nothing."""
     parts = []
-    for name, chosen in (("cause", filters.cause), ("in the run against it", filters.was)):
+    against = f"cause in {words.quoted(filters.against)}"
+    for name, chosen in (("cause", filters.cause), (against, filters.was)):
         if chosen:
             parts.append(f"{name}: {' or '.join(words.failure_phrase(one) for one in chosen)}")
     if filters.lost:
@@ -206,8 +207,11 @@ def alt_text(frame: pa.Table, run: str) -> str:
     return f"Failing queries of {run} by cause: {', '.join(parts)}."
 
 
-def show(frame: pa.Table, run: str) -> None:
-    """The list. A click on a row's button opens the query."""
+def show(frame: pa.Table, filters: Filters, apart: str = "") -> None:
+    """The list. A click on a row's button opens the query.
+
+    `apart` says what the causes in the run held against cannot be held to, as Markdown.
+    """
     rows = frame.to_pylist()
     shown = pa.table(
         {
@@ -247,7 +251,7 @@ def show(frame: pa.Table, run: str) -> None:
         placeholder="–",
         height="auto" if len(rows) <= 15 else 560,
         key="failures",
-        alt=f"Failing queries of {run}, with cause, first relevant rank and missing documents.",
+        alt=f"Failing queries of {filters.run}, with cause, first relevant rank and missing documents.",
         column_config={
             "open": st.column_config.ButtonColumn(
                 "open",
@@ -257,9 +261,15 @@ def show(frame: pa.Table, run: str) -> None:
             ),
             "query_id": st.column_config.TextColumn("query", pinned=True),
             "must_pass": st.column_config.TextColumn("must pass", width=82, alignment="center"),
-            "class": st.column_config.TextColumn("cause", width=CAUSE_WIDTH),
+            "class": st.column_config.TextColumn(
+                "cause",
+                width=CAUSE_WIDTH,
+                help=f"The first cause in the order of the pipeline. {failure_stages.NEVER_RETRIEVED}.",
+            ),
             "was": st.column_config.TextColumn(
-                "was", width=CAUSE_WIDTH, help="The cause in the run held against."
+                f"was in {words.clipped(filters.against, 24)}",
+                width=CAUSE_WIDTH,
+                help=f"The cause in {words.quoted(filters.against)}, the run held against. {apart}".strip(),
             ),
             "note": st.column_config.TextColumn("note", width=260),
             "text": st.column_config.TextColumn("text", width=300),

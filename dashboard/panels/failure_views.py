@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from panels import (
@@ -11,6 +14,7 @@ from panels import (
     class_runs,
     class_slices,
     failure_list,
+    failure_stages,
     funnel,
     leaderboard,
     legend,
@@ -35,8 +39,11 @@ CAUSES, RUNS, CHANGES, STAGES, ABSTENTION, ANSWERS = (
 HAS_ANSWERS = Question("select 1 as one from answer_scores where run in ($run, $against) limit 1")
 
 
-def show(filters: Filters) -> None:
-    """The views that this run has something for, one of them open."""
+def show(filters: Filters, by_final: bool = False) -> None:
+    """The views that this run has something for, one of them open.
+
+    `by_final`: it and the run held against record different stages, and compare by the final ranking alone.
+    """
     names = [CAUSES]
     with reading() as store:
         steps = store.rows(funnel.question(filters))
@@ -56,10 +63,10 @@ def show(filters: Filters) -> None:
     if len(names) == 1:
         _causes(filters)
         return
-    drawn = {
+    drawn: dict[str, Callable[[Filters], None]] = {
         CAUSES: _causes,
         RUNS: _runs,
-        CHANGES: _changes,
+        CHANGES: partial(_changes, by_final=by_final),
         STAGES: _stages,
         ABSTENTION: _abstention,
         ANSWERS: _answers,
@@ -115,6 +122,7 @@ def _runs(filters: Filters) -> None:
         runs = class_runs.chosen(filters, store.column(leaderboard.question(filters)))
         question = class_runs.question(filters, runs)
         frame = store.table(question)
+        bare = failure_stages.without_stages(store.rows(failure_stages.question(filters, runs)))
     if frame.num_rows:
         st.altair_chart(
             class_runs.chart(frame, runs),
@@ -127,15 +135,17 @@ def _runs(filters: Filters) -> None:
         "Failing queries by their first cause: this run, the one held against it, the best others by NDCG, "
         f"{class_runs.MOST} at most. A click on a cell opens the run and lists its queries."
     )
+    if bare:
+        st.caption(bare)
     show_sql(question)
 
 
-def _changes(filters: Filters) -> None:
+def _changes(filters: Filters, by_final: bool) -> None:
     question = class_changes.question(filters)
     with reading() as store:
         frame = store.table(question)
     rows = frame.to_pylist()
-    st.markdown(class_changes.sentence(rows, filters))
+    st.markdown(class_changes.sentence(rows, filters, by_final))
     if rows:
         st.altair_chart(
             class_changes.chart(frame, filters),
@@ -145,8 +155,8 @@ def _changes(filters: Filters) -> None:
             alt=class_changes.alt_text(frame, filters),
         )
         st.caption(
-            "Queries by their cause in both runs. Blue: fails no longer; orange: fails now. A click on a "
-            "cell lists its queries."
+            f"Queries by their cause in both runs{', as each records it' if by_final else ''}. Blue: fails "
+            "no longer; orange: fails now. A click on a cell lists its queries."
         )
     show_sql(question)
 

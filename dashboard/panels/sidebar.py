@@ -292,7 +292,8 @@ def _causes(store: Reader, filters: Filters) -> Filters:
         before = [*store.column(failure_list.counts(other)), failure_list.PASSES]
         causes.append(failure_list.PASSES)
         filters = replace(
-            filters, was=_several("Cause in the run against it", "was", before, failure_class, least=1)
+            filters,
+            was=_several(f"Cause in {quoted(filters.against)}", "was", before, failure_class, least=1),
         )
     if filters.has_notes:
         states = [*store.column(notes.states(filters)), notes.NO_NOTE]

@@ -17,6 +17,8 @@ FIRST = 3
 CLIPPED = 24
 ROW_HEIGHT, MOST_ROWS = 35, 14
 
+OF_WHICH = "Failing is of all labelled queries: also of those that nothing answers, which n leaves out."
+
 FAILING = """
 select first_by.slice as "row"{second}, count(*) as failing,
        list({{'query_id': listed.query_id, 'text': listed.text}} order by {order})[:{first}] as first
@@ -72,8 +74,13 @@ def show(ranked: list[Row], failures: Failing | None, run: str, choice: Choice, 
     if failures is not None:
         mine = [failures.get(key(row, choice)) for row in ranked]
         first = [list(one["first"]) if one else [] for one in mine]
-        counts = [one["failing"] if one else 0 for one in mine]
-        columns["failing"] = pa.array([f"{count:,} ›" if count else None for count in counts], pa.string())
+        columns["failing"] = pa.array(
+            [
+                f"{one['failing']:,} of {row['labelled']:,} ›" if one else None
+                for one, row in zip(mine, ranked, strict=True)
+            ],
+            pa.string(),
+        )
         for at in range(FIRST):
             columns[f"failure_{at}"] = pa.array(
                 [words.clipped(_label(some[at]), CLIPPED) if at < len(some) else None for some in first],
@@ -111,8 +118,8 @@ def _columns(choice: Choice, filters: Filters) -> dict[str, Any]:
             "failing",
             key="open_slice",
             type="tertiary",
-            width=66,
-            help="Failing queries of this slice, for whatever cause; opens their list.",
+            width=106,
+            help=f"For whatever cause; opens their list. {OF_WHICH}",
         ),
     }
     for at in range(FIRST):

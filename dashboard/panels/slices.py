@@ -28,7 +28,7 @@ order by means.{metric} desc nulls last, means.run
 
 CELLS = """
 select slices.run, slices.slice_1 as "row", {column} as "column", {facet} as facet,
-       slices.n, slices.{metric} as value, means.{metric} as overall,
+       slices.n, slices.n + slices.no_answer as labelled, slices.{metric} as value, means.{metric} as overall,
        slices.{metric} - means.{metric} as gap, slices.n < $thin as thin
 from slices_by($rows, $k{second}, label_set := $label_set{narrowed}) as slices
 join {source} on means.run = slices.run

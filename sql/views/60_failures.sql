@@ -8,6 +8,19 @@ create or replace macro fails(scores) as
             then scores.abstained or scores.outcome = 'empty' or scores.found < least(scores.num_relevant, scores.k)
             else scores.outcome = 'returned' and not scores.abstained end;
 
+-- The steps that a run records before its final one. Where two runs record different ones, the same ranking can have
+-- another cause of failure: what is lost at a step in one was never retrieved, or is below the cutoff, in the other.
+create or replace view steps_before_final as
+select run, coalesce(list(step order by position) filter (step is not null), []) as steps
+from (
+    select final.run, earlier.position, string_agg(earlier.stage, ' + ' order by earlier.stage) as step
+    from run_stages as final
+    left join run_stages as earlier on earlier.run = final.run and earlier.position < final.position
+    where final.stage = 'final'
+    group by final.run, earlier.position
+)
+group by run;
+
 -- Every failing query of every run at every cutoff, with the first cause in pipeline order, what else applies, and
 -- the fact that shows it. Its rows are those that `fails` says yes to.
 create or replace view failures_all as
@@ -116,7 +129,13 @@ with ways as (
 select run, label_set, query_id, k, causes[1].class as class,
        list_transform(causes[2:], lambda cause: cause.class) as also,
        causes[1].fact as fact,
-       first_relevant_rank, missing, num_relevant, found, outcome
+       first_relevant_rank, missing, num_relevant, found, outcome,
+       -- only these depend on other stages than the final one; what comes before them in the order does not
+       case when class in ('never_retrieved', 'below_cutoff') or class like 'lost\_at\_%' escape '\'
+            then case when hit = 1 then 'partial_evidence'
+                      when first_relevant_rank is null and unknown_because is null then 'never_retrieved'
+                      else 'below_cutoff' end
+            else class end as class_by_final
 from caused;
 
 create or replace view failures as

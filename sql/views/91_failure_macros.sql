@@ -45,14 +45,16 @@ select null, null, null, null, null from asked
 where concat(asked.asked_run, asked.cutoff, asked.dimension, asked.splits) is null;
 
 -- What became of every query that two runs have under one label set: the class of its failure in each, or
--- 'not failing'. Grouped by both classes it is the table of which turned into which.
+-- 'not failing'. Grouped by both classes it is the table of which turned into which. Where the runs record different
+-- steps before the final one, only what differs by the final ranking, which both record, is another cause.
 create or replace macro failure_changes(base, cand, at_k, label_set := null) as table
 with asked as (
     select known_scores(known_run(base), label_set, 'final') as base_run,
            known_scores(known_run(cand), coalesce(label_set, labels_for(base, null)), 'final') as cand_run,
-           labels_for(base, label_set) as labels, known_cutoff(at_k) as cutoff
+           labels_for(base, label_set) as labels, known_cutoff(at_k) as cutoff,
+           (select count(distinct s.steps) > 1 from steps_before_final as s where s.run in (base, cand)) as by_final
 ), both_runs as (
-    select b.query_id, b.label_set as of_labels
+    select b.query_id, b.label_set as of_labels, asked.by_final
     from asked
     join query_metrics as b on b.run = base and b.label_set = asked.labels and b.k = at_k and b.stage = 'final'
     join query_metrics as c on c.run = cand and c.label_set = asked.labels and c.k = at_k and c.stage = 'final'
@@ -62,7 +64,7 @@ select r.query_id, coalesce(b.class, 'not failing') as baseline_class, coalesce(
        case when b.class is null and c.class is null then 'passes'
             when b.class is null then 'broke'
             when c.class is null then 'mended'
-            when b.class = c.class then 'same'
+            when b.class = c.class or r.by_final and b.class_by_final = c.class_by_final then 'same'
             else 'other cause' end as change,
        b.fact as baseline_fact, c.fact as candidate_fact
 from both_runs as r

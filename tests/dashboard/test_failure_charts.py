@@ -27,6 +27,7 @@ CHANGES = pa.table(
         "class": ["not failing", "leak", "lost_at_<b>"],
         "queries": [3, 1, 4],
         "must_pass": [1, 0, 0],
+        "other_cause": [0, 0, 0],
     }
 )
 SLICES = pa.table(

@@ -98,17 +98,16 @@ def test_any_dimension(look: Any, three: Store, rows: str, columns: str) -> None
 
 def test_three_failures_of_each_slice(open_page: Any, ask: Any, three: Store, clicked: Any) -> None:
     at = open_page(three, "slices", columns="runs", of_run="first", thin="1")
-    failing = dict(
-        ask(
-            three,
-            "select coalesce(category, '(none)'), count(*) from failures join queries using (query_id)"
-            " where run = 'first' and k = 5 and split = 'dev' group by all",
-        )
+    failing = ask(
+        three,
+        "select coalesce(category, '(none)'), count(f.query_id), count(*)"
+        " from query_scores s join queries q using (query_id) left join failures f using (run, query_id, k)"
+        " where s.run = 'first' and s.k = 5 and q.split = 'dev' group by all",
     )
     frame = listed(at)
     assert dict(zip(frame["row"], frame["failing"], strict=True)) == {
         worlds.EVIL: pytest.approx(float("nan"), nan_ok=True)
-    } | {name: f"{count} ›" for name, count in failing.items()}
+    } | {name: f"{count} of {labelled} ›" for name, count, labelled in failing if count}
     place = frame["row"].tolist().index("how_to")
     assert frame["failure_0"][place] == "Half of the evidence"  # it must pass
     at = clicked(at, "open_failure_1", row=place)

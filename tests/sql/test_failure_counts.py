@@ -124,7 +124,12 @@ def test_which_class_turned_into_which(room: Store) -> None:
             row["query_id"]: row[f"{side}_class"] for row in rows if row[f"{side}_class"] != "not failing"
         } == listed
         assert all((row[f"{side}_fact"] is None) == (row["query_id"] not in listed) for row in rows)
+    by_final = {
+        run: dict(ask(room, "select query_id, class_by_final from failures where run = $r and k = 3", r=run))
+        for run in ("plain", "staged")
+    }
     for row in rows:
+        alike = by_final["plain"].get(row["query_id"]) == by_final["staged"].get(row["query_id"])
         was, now = row["baseline_class"], row["candidate_class"]
         assert row["change"] == (
             ("passes" if was == "not failing" else "same")
@@ -133,6 +138,8 @@ def test_which_class_turned_into_which(room: Store) -> None:
             if was == "not failing"
             else "mended"
             if now == "not failing"
+            else "same"
+            if alike
             else "other cause"
         )
     mirrored = {"broke": "mended", "mended": "broke"}
