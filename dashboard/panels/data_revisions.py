@@ -16,6 +16,11 @@ from panels.sidebar import DEFAULT_SPLIT
 from panels.store_access import Reader, Row, store_path
 
 METRICS = ("ndcg", "recall", "hit", "rr")
+COUNTED = {
+    "n": ("n", "Queries with an answer under both: the denominator of every mean and change here."),
+    "old_n": ("n earlier", "Queries with an answer under the earlier labels."),
+    "new_n": ("n later", "Queries with an answer under the later labels."),
+}
 MOST_DRAWN = 30
 SAME = 1e-12
 
@@ -38,13 +43,22 @@ left join label_sets on label_sets.label_set = $new_labels
 left join queries on queries.query_set = label_sets.query_set and queries.query_id = changes.query_id
 """
 
+_LABEL, _LINE = "changes.doc_id is not null", "changes.doc_id is null"
+"""A label has a document; a line that says that nothing answers its query has none."""
+
 COUNTS = f"""
-select count(*) as labels, count(distinct changes.query_id) as queries,
-       count(*) filter (changes.change = 'added') as added,
-       count(*) filter (changes.change = 'removed') as removed,
+select count(*) as changes, count(changes.doc_id) as labels,
+       count(distinct changes.query_id) filter ({_LABEL}) as queries,
+       count(*) filter (changes.change = 'added' and {_LABEL}) as added,
+       count(*) filter (changes.change = 'removed' and {_LABEL}) as removed,
        count(*) filter (changes.change = 'regraded') as regraded,
-       count(*) filter (changes.change = 'details') as details,
-       count(*) filter (changes.was_relevant <> changes.is_relevant) as crossed
+       count(*) filter (changes.change = 'details' and {_LABEL}) as details,
+       count(*) filter (changes.is_relevant and changes.was_relevant is not true) as became_relevant,
+       count(*) filter (changes.was_relevant and changes.is_relevant is not true) as no_longer_relevant,
+       count(*) filter ({_LINE}) as lines,
+       count(*) filter (changes.change = 'added' and {_LINE}) as lines_added,
+       count(*) filter (changes.change = 'removed' and {_LINE}) as lines_removed,
+       count(*) filter (changes.change = 'details' and {_LINE}) as lines_details
 {CHANGED.strip()}
 """
 
@@ -61,19 +75,29 @@ order by list_position(['regraded', 'added', 'removed', 'details'], changes.chan
 """
 
 BOTH_MEANS = ",\n       ".join(
-    f"old.{name} as old_{name}, new.{name} as new_{name}, new.{name} - old.{name} as {name}_change"
+    f"any_value({column}) filter (metric = '{name}') as {prefix}{name}{suffix}"
     for name in METRICS
+    for column, prefix, suffix in (
+        ("earlier", "old_", ""),
+        ("later", "new_", ""),
+        ("difference", "", "_change"),
+    )
 )
 
 EFFECTS = f"""
-select coalesce(new.run, old.run) as run, old.n as old_n, new.n as new_n,
+select run, any_value(n) as n, any_value(n + only_earlier) as old_n, any_value(n + only_later) as new_n,
        {BOTH_MEANS}
-from (from run_summary_all
-      where label_set = $old_labels and stage = 'final' and k = $k and split = $split) as old
-full join (from run_summary_all
-           where label_set = $new_labels and stage = 'final' and k = $k and split = $split) as new
-       on new.run = old.run
+from label_effects($old_labels, $new_labels, $k, in_split := $split)
+group by run
 order by abs(ndcg_change) desc nulls last, run
+"""
+
+SCORED_ONCE = """
+select run, any_value(label_set) as label_set
+from scorings
+where label_set in ($old_labels, $new_labels)
+group by run having count(*) = 1
+order by run
 """
 
 
@@ -96,20 +120,24 @@ def show(store: Reader, filters: Filters) -> None:
     effects = store.table(questions["effects"])
     answer(f"{changed(counts, chosen)} {moved(effects.to_pylist(), filters.k)}")
     if chosen["split"] != ALL:
-        others = store.rows(Question(COUNTS, chosen))[0]["labels"] - counts["labels"]
+        everywhere = store.rows(Question(COUNTS, chosen))[0]
+        others = words.count(everywhere["labels"] - counts["labels"], "changed label")
+        if lines := everywhere["lines"] - counts["lines"]:
+            others += f" and {words.count(lines, 'changed no-answer line')}"
         st.caption(
-            f"Of the queries of the split {words.quoted(chosen['split'])}; left aside:"
-            f" {words.count(others, 'changed label')} of other splits."
+            f"Of the queries of the split {words.quoted(chosen['split'])};"
+            f" left aside: {others} of other splits."
         )
     for note in _differences(sets, chosen):
         st.caption(note)
 
     panel_title("What that did to each run")
+    _say_scored_once(store.rows(Question(SCORED_ONCE, chosen)), chosen)
     _show_effects(effects, filters, chosen)
     show_sql(questions["effects"])
 
     panel_title("Which labels changed")
-    if counts["labels"]:
+    if counts["changes"]:
         changes = store.table(questions["changes"])
         data_table.show(
             changes,
@@ -121,7 +149,7 @@ def show(store: Reader, filters: Filters) -> None:
                 "rationale": st.column_config.TextColumn("rationale", width="large"),
             },
         )
-        data_table.say_cut(changes.num_rows, counts["labels"])
+        data_table.say_cut(changes.num_rows, counts["changes"])
     else:
         st.markdown("None, in this split." if chosen["split"] != ALL else "None.")
     show_sql(questions["counts"], questions["changes"])
@@ -160,40 +188,69 @@ def _of_split(chosen: dict[str, str | int]) -> str:
 
 
 def changed(counts: Row, chosen: dict[str, str | int]) -> str:
-    """How many labels changed and how, as Markdown."""
+    """How many labels and no-answer lines changed and how, as Markdown."""
     way = f"from {words.quoted(chosen['old_labels'])} to {words.quoted(chosen['new_labels'])}"
-    if not counts["labels"]:
-        return f"No label changed {way}."
-    kinds = [f"{counts[kind]:,} {kind}" for kind in ("regraded", "added", "removed") if counts[kind]]
-    if counts["details"]:
-        kinds.append(f"{counts['details']:,} in rationale, reviewer or date only")
-    text = (
-        f"{words.count(counts['labels'], 'label')} of {words.count(counts['queries'], 'query', 'queries')}"
-        f" changed {way}: {', '.join(kinds)}"
-    )
-    if counts["crossed"]:
-        text += f" ({counts['crossed']:,} became relevant, or no longer are)"
-    return f"{text}."
+    said = [f"No label changed {way}."]
+    if counts["labels"]:
+        kinds = _kinds({kind: counts[kind] for kind in ("regraded", "added", "removed", "details")})
+        labels, queries = words.count(counts["labels"], "label"), _queries(counts["queries"])
+        said = [f"{labels} of {queries} changed {way}: {kinds}."]
+    crossed = []
+    if became := counts["became_relevant"]:
+        crossed.append(f"{became:,} became relevant")
+    if ceased := counts["no_longer_relevant"]:
+        crossed.append(
+            f"{ceased:,} no longer {'is' if ceased == 1 else 'are'}{'' if became else ' relevant'}"
+        )
+    if crossed:
+        said.append(f"{', '.join(crossed)}.")
+    if counts["lines"]:
+        kinds = _kinds({kind: counts[f"lines_{kind}"] for kind in ("added", "removed", "details")})
+        said.append(f"{words.count(counts['lines'], 'no-answer line')} changed: {kinds}.")
+    return " ".join(said)
+
+
+def _kinds(numbers: dict[str, int]) -> str:
+    said = {"details": "in rationale, reviewer or date only"}
+    return ", ".join(f"{number:,} {said.get(kind, kind)}" for kind, number in numbers.items() if number)
 
 
 def moved(effects: list[Row], k: int) -> str:
     """What that did to the runs, as Markdown."""
-    both = [row for row in effects if row["ndcg_change"] is not None]
-    name = words.metric("ndcg", k)
-    if not both:
+    if not effects:
         return "No run has scores under both."
-    shifted = [row for row in both if abs(row["ndcg_change"]) > SAME]
+    return " ".join([_most_moved(effects, k), *_left_out(effects[0])])
+
+
+def _most_moved(effects: list[Row], k: int) -> str:
+    name = words.metric("ndcg", k)
+    most = effects[0]
+    if not most["n"]:
+        return "No query has an answer under both."
+    shifted = [row for row in effects if abs(row["ndcg_change"]) > SAME]
     if not shifted:
-        return f"{name} is the same in {words.count(len(both), 'run')}."
-    most = shifted[0]
+        return f"{name} is the same in {words.count(len(effects), 'run')}."
     values = f"{words.number(most['old_ndcg'])} → {words.number(most['new_ndcg'])}"
-    change = f"{values} ({words.signed(most['ndcg_change'])})"
-    if len(both) == 1:
-        return f"{name} of {words.quoted(most['run'])}: {change}."
-    return (
-        f"{name} moved in {len(shifted):,} of {words.count(len(both), 'run')},"
-        f" most in {words.quoted(most['run'])}: {change}."
+    change = (
+        f"{words.quoted(most['run'])}: {values} ({words.signed(most['ndcg_change'])}),"
+        f" over the {_queries(most['n'])} with an answer under both."
     )
+    if len(effects) == 1:
+        return f"{name} of {change}"
+    return f"{name} moved in {len(shifted):,} of {words.count(len(effects), 'run')}, most in {change}"
+
+
+def _queries(num: int) -> str:
+    return words.count(num, "query", "queries")
+
+
+def _left_out(effect: Row) -> list[str]:
+    """The queries that would move a mean by coming or going: the labels decide it, alike for every run."""
+    num = effect["old_n"] + effect["new_n"] - 2 * effect["n"]
+    if not num:
+        return []
+    have, count = ("has", "counts") if num == 1 else ("have", "count")
+    return [f"{_queries(num)} {have} an answer under one revision only, and {count} in no difference."]
 
 
 def _differences(sets: list[Row], chosen: dict[str, str | int]) -> list[str]:
@@ -212,17 +269,21 @@ def _differences(sets: list[Row], chosen: dict[str, str | int]) -> list[str]:
     return said
 
 
-def _show_effects(frame: pa.Table, filters: Filters, chosen: dict[str, str | int]) -> None:
-    rows = frame.to_pylist()
-    both = [row for row in rows if row["old_n"] is not None and row["new_n"] is not None]
-    for which, present, missing in (("earlier", "old_n", "new_n"), ("later", "new_n", "old_n")):
-        alone = [str(row["run"]) for row in rows if row[present] is not None and row[missing] is None]
+def _say_scored_once(runs: list[Row], chosen: dict[str, str | int]) -> None:
+    for which in ("earlier", "later"):
+        labels = chosen["old_labels" if which == "earlier" else "new_labels"]
+        alone = [str(row["run"]) for row in runs if row["label_set"] == labels]
         if alone:
             be = "is" if len(alone) == 1 else "are"
             st.caption(f"{words.listed(alone)} {be} scored under the {which} labels only.")
+
+
+def _show_effects(frame: pa.Table, filters: Filters, chosen: dict[str, str | int]) -> None:
+    rows = frame.to_pylist()
     if not rows:
-        st.markdown("No run has scores under either of them in this split.")
+        st.markdown("No run has scores under both.")
         return
+    both = [row for row in rows if row["n"]]
     if both:
         metric = (
             st.segmented_control(
@@ -242,21 +303,21 @@ def _show_effects(frame: pa.Table, filters: Filters, chosen: dict[str, str | int
         )
         if len(both) > MOST_DRAWN:
             st.caption(f"Drawn are the {MOST_DRAWN} runs whose NDCG changed most; the table has all.")
+    number = st.column_config.NumberColumn
     columns = {"run": st.column_config.TextColumn("run", pinned=True)}
-    for when, label in (("old", "earlier"), ("new", "later")):
-        columns[f"{when}_n"] = st.column_config.NumberColumn(
-            f"n {label}", format="localized", help=words.COLUMNS["n"]
-        )
-        for name in METRICS:
-            columns[f"{when}_{name}"] = st.column_config.NumberColumn(
+    for name, (label, meaning) in COUNTED.items():
+        columns[name] = number(label, format="localized", help=meaning)
+    for name in METRICS:
+        for when, label in (("old", "earlier"), ("new", "later")):
+            columns[f"{when}_{name}"] = number(
                 f"{words.METRICS[name]} {label}", format="%.3f", help=words.COLUMNS[name]
             )
-    for name in METRICS:
-        columns[f"{name}_change"] = st.column_config.NumberColumn(
-            f"{words.METRICS[name]} change", format="%+.3f"
-        )
+        columns[f"{name}_change"] = number(f"{words.METRICS[name]} change", format="%+.3f")
     data_table.show(
-        frame, "label_effects", "Means of every run under the earlier and the later labels.", columns
+        frame,
+        "label_effects",
+        "Means of every run under the earlier and the later labels, over queries with an answer under both.",
+        columns,
     )
 
 
@@ -270,8 +331,7 @@ def chart(frame: pa.Table, metric: str, k: int) -> chart_style.LayerChart:
             "old": pa.array([row[f"old_{metric}"] for row in rows], pa.float64()),
             "new": pa.array([row[f"new_{metric}"] for row in rows], pa.float64()),
             "change": pa.array([words.signed(row[f"{metric}_change"]) for row in rows], pa.string()),
-            "old_n": pa.array([row["old_n"] for row in rows], pa.int64()),
-            "new_n": pa.array([row["new_n"] for row in rows], pa.int64()),
+            "n": pa.array([row["n"] for row in rows], pa.int64()),
             "sign": pa.array([_sign(row[f"{metric}_change"]) for row in rows], pa.string()),
         }
     )
@@ -283,8 +343,7 @@ def chart(frame: pa.Table, metric: str, k: int) -> chart_style.LayerChart:
         alt.Tooltip("old:Q", title="earlier", format=".3f"),
         alt.Tooltip("new:Q", title="later", format=".3f"),
         alt.Tooltip("change:N", title="change"),
-        alt.Tooltip("old_n:Q", title="n earlier"),
-        alt.Tooltip("new_n:Q", title="n later"),
+        alt.Tooltip("n:Q", title="n"),
     ]
     colour = alt.Color(
         "sign:N",

@@ -34,7 +34,9 @@ CALLS = {
     "failure_changes": "failure_changes('documentation_example', 'documentation_example', 5)",
     "stage_funnel_by": "stage_funnel_by('documentation_example', 5)",
     "noted_queries": "noted_queries('documentation_example', 5)",
+    "compared_label_sets": "compared_label_sets('documentation_example@1', 'documentation_example@1')",
     "label_changes": "label_changes('documentation_example@1', 'documentation_example@1')",
+    "label_effects": "label_effects('documentation_example@1', 'documentation_example@1', 5)",
 }
 """How each table macro is called on the example: DuckDB knows its columns only then."""
 
