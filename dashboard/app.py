@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import streamlit as st
-from panels import data_scope, empty_states, freshness, sidebar
+from panels import data_scope, empty_states, freshness, links, sidebar
 from panels.store_access import reading
 from rankroom.errors import StoreUnavailable
 
@@ -76,6 +76,7 @@ page = st.navigation(
 # Pages that write nothing into the store, and run nobody's statements.
 ONLY_READ = ("Runs", "Compare", "Signals", "Slices", "Failures", "Labels")
 
+links.begin()
 try:
     with ExitStack() as held:
         store = held.enter_context(reading())

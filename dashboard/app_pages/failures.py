@@ -22,7 +22,6 @@ with reading() as store:
 
 num_queries = summary["n"] + summary["no_answer"] if summary else 0
 heading("Failures", filters, words.count(num_queries, "labelled query", "labelled queries"), filters.run)
-sidebar.say_unknown_run(filters.run)
 answer(failure_list.sentence(filters.run, by_class, num_queries, filters.k))
 for note in run_notes.notes(summary, cut, filters):
     st.caption(note)

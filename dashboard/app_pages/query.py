@@ -10,7 +10,6 @@ if not filters.run:
 query_id = st.query_params.get("query", "")
 about_it = f"against {filters.against}" if filters.against else ""
 layout.heading("Query", filters, about_it, filters.run)
-sidebar.say_unknown_run(filters.run)
 
 # The store is opened once for all that is shown, and free again before a note may be written into it.
 with reading() as store:

@@ -57,6 +57,8 @@ with st.container(horizontal=True, vertical_alignment="center"):
     if drawn:
         for target in chosen_targets:
             st.markdown(target.sentence(rows, filters.k), width="content")
+        if note := targets.note(chosen_targets):
+            st.caption(note, width="content")
 leaderboard_table.show(board, chosen_targets, filters)
 show_sql(board_question)
 

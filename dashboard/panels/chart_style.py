@@ -1,7 +1,8 @@
 """The colours of the dashboard, each with one meaning, and the look that all charts share.
 
 Every colour has a contrast of at least 3 to 1 with the background of both themes, so that a chart needs to
-know neither. Colour never says anything alone: a shape, a sign or a word says it too.
+know neither; where a colour fills a cell, the background shows through it. Colour never says anything alone:
+a shape, a sign or a word says it too.
 """
 
 from __future__ import annotations
@@ -43,6 +44,15 @@ LEVELS = ("#1d56a3", "#3273c4", "#4f8bd6", "#6fa3e2", "#8fb9ec", "#adcdf3", "#c8
 """One hue, from dark (best) to light."""
 
 MOST_RUNS = len(RUN_COLOURS)
+
+DEPTHS = (0.04, 0.16, 0.28, 0.4, 0.52, 0.64, 0.77, 0.9)
+"""How much of a cell's colour covers the background: where it says least, the cell is as calm as the page."""
+
+THIN_DEPTH = 0.3
+"""Of the grey of thin slices."""
+
+INK = alt.ExprRef("luminance(background) < 0.5 ? '#ffffff' : '#000000'")
+"""Text on such cells and on the background: readable in both themes, for a chart is told its background."""
 
 
 class _Quick:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
+from typing import Any
 
 import altair as alt
 import pyarrow as pa
@@ -18,20 +19,19 @@ CELL = "cell"
 """The selection that a click makes: the row and column of a cell."""
 
 DIVERGING = (
-    "#9c4708",
-    "#d07a2c",
-    "#ecae76",
-    "#f8dcc2",
-    "#f1f3f6",
-    "#cfe1f8",
-    "#93bdf0",
-    "#5391e0",
-    "#1d56a3",
+    (chart_style.WORSE, 0.85),
+    (chart_style.WORSE, 0.6),
+    (chart_style.WORSE, 0.38),
+    (chart_style.WORSE, 0.18),
+    (chart_style.UNDECIDED, 0.0),
+    (chart_style.BETTER, 0.18),
+    (chart_style.BETTER, 0.38),
+    (chart_style.BETTER, 0.6),
+    (chart_style.BETTER, 0.85),
 )
-"""From much worse to much better, with nothing in the middle. The outermost carry light text."""
+"""From much worse to much better, with nothing in the middle: a colour, and how much of it."""
 
-THIN_FILL = heat_map.THIN_FILL
-LIGHT, DARK = "#ffffff", "#000000"
+THIN = (chart_style.UNDECIDED, chart_style.THIN_DEPTH)
 ROW_HEIGHT = 50
 MARKS = {"improved": "▲", "regressed": "▼"}
 LEAST, ROUNDED = 0.2, 0.05
@@ -75,13 +75,12 @@ def level(difference: float, most: float) -> int:
 
 
 def cells(frame: pa.Table) -> list[Row]:
-    """The cells with their fill, ink and text."""
+    """The cells with their fill and text."""
     rows = frame.to_pylist()
     most = extent(rows)
     for row in rows:
         at = level(row["difference"], most)
-        row["fill"] = THIN_FILL if row["thin"] else DIVERGING[at]
-        row["ink"] = LIGHT if not row["thin"] and at in (0, len(DIVERGING) - 1) else DARK
+        row["fill"], row["depth"] = THIN if row["thin"] else DIVERGING[at]
         mark = "" if row["thin"] else MARKS.get(row["verdict"], "")
         row["text"] = f"{words.signed(row['difference'])} {mark}".strip()
         row["size"] = f"n = {row['n']:,}{' thin' if row['thin'] else ''}"
@@ -135,14 +134,12 @@ def chart(frame: pa.Table, metric: str, titles: tuple[str, str]) -> chart_style.
     base = chart_style.Chart(alt.Data(values=rows)).encode(x=x, y=y, tooltip=tooltip)
     boxes = (
         base.mark_rect(cursor="pointer", stroke=chart_style.UNDECIDED, strokeWidth=0.4)
-        .encode(color=alt.Color("fill:N", scale=None))
+        .encode(color=alt.Color("fill:N", scale=None), fillOpacity=alt.FillOpacity("depth:Q", scale=None))
         .add_params(click)
     )
-    ink = alt.Color("ink:N", scale=None)
-    text = base.mark_text(fontSize=14, fontWeight=600, dy=-7, cursor="pointer").encode(
-        text="text:N", color=ink
-    )
-    size = base.mark_text(fontSize=11, dy=11, cursor="pointer").encode(text="size:N", color=ink)
+    ink: dict[str, Any] = {"color": chart_style.INK, "cursor": "pointer"}
+    text = base.mark_text(fontSize=14, fontWeight=600, dy=-7, **ink).encode(text="text:N")
+    size = base.mark_text(fontSize=11, dy=11, **ink).encode(text="size:N")
     height = ROW_HEIGHT * len(down) + (130 if turned else 60)
     return chart_style.LayerChart(layer=[boxes, text, size], **chart_style.look(height=height))
 

@@ -25,11 +25,9 @@ BUCKETS = {1: "1", 3: "2–3", 5: "4–5", 10: "6–10"}
 BEYOND, NEVER = "beyond", "never"
 NAMES = (*BUCKETS.values(), BEYOND, NEVER)
 
-BETTER = ("#dbe9fb", "#b3d0f5", "#7fb0ec", "#5b9be4")
-WORSE = ("#fbe3cf", "#f3c49b", "#e8a264", "#dc8a3d")
-SAME = ("#e9ecf0", "#d7dbe1", "#c3c9d1", "#b0b7c1")
-INK = "#000000"
-"""Of each the levels from few to many: all carry black text."""
+FILLS = {"better": chart_style.BETTER, "worse": chart_style.WORSE, "same": chart_style.UNDECIDED}
+MOVED, STAYED = (0.18, 0.36, 0.54, 0.72), (0.06, 0.14, 0.22, 0.3)
+"""How much of its colour a cell has, from few to many: what stayed is to recede."""
 
 BUCKET = """case when {rank} is null then 'never' when {rank} = 1 then '1' when {rank} <= 3 then '2–3'
             when {rank} <= 5 then '4–5' when {rank} <= 10 then '6–10' else 'beyond' end"""
@@ -93,10 +91,11 @@ def cells(frame: pa.Table) -> list[Row]:
     for row in rows:
         move = NAMES.index(row["baseline"]) - NAMES.index(row["candidate"])
         row["side"] = "better" if move > 0 else "worse" if move < 0 else "same"
-        levels = BETTER if move > 0 else WORSE if move < 0 else SAME
+        levels = MOVED if move else STAYED
         # By its logarithm: the many documents that neither run returns would leave all else pale.
         part = log1p(row["number"]) / log1p(max(moved if move else stayed))
-        row["fill"] = levels[min(int(part * len(levels)), len(levels) - 1)]
+        row["fill"] = FILLS[row["side"]]
+        row["depth"] = levels[min(int(part * len(levels)), len(levels) - 1)]
         row["text"] = f"{row['number']:,}" + {"better": " ▲", "worse": " ▼", "same": ""}[row["side"]]
     return rows
 
@@ -128,10 +127,11 @@ def chart(frame: pa.Table, k: int, what: str) -> chart_style.LayerChart:
     base = chart_style.Chart(alt.Data(values=rows)).encode(x=x, y=y, tooltip=tooltip)
     boxes = (
         base.mark_rect(cursor="pointer", stroke=chart_style.UNDECIDED, strokeWidth=0.4)
-        .encode(color=alt.Color("fill:N", scale=None))
+        .encode(color=alt.Color("fill:N", scale=None), fillOpacity=alt.FillOpacity("depth:Q", scale=None))
         .add_params(click)
     )
-    numbers = base.mark_text(fontSize=14, fontWeight=600, color=INK, cursor="pointer").encode(text="text:N")
+    ink: dict[str, Any] = {"color": chart_style.INK, "cursor": "pointer"}
+    numbers = base.mark_text(fontSize=14, fontWeight=600, **ink).encode(text="text:N")
     layers = [boxes, numbers]
     if k in BUCKETS:
         edge = chart_style.Chart(alt.Data(values=[{"baseline": BUCKETS[k], "candidate": BUCKETS[k]}]))

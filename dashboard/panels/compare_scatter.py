@@ -24,7 +24,8 @@ SMALLEST, LARGEST = 80, 1100
 NUMBERED_FROM = 300
 """The areas of points; from this one on a point has room for the number of its queries."""
 
-INK = "#000000"
+DEPTH, NUMBERED_DEPTH = 0.85, 0.3
+"""How much of its colour fills a point: little where its number has to be read."""
 
 BEHIND = "round(deltas.baseline, 3) = $at_baseline and round(deltas.candidate, 3) = $at_candidate"
 """The condition on the queries of one point."""
@@ -95,13 +96,15 @@ def chart(frame: pa.Table, metric: str) -> chart_style.LayerChart:
             size=size,
             color=colour,
             shape=shape,
-            fillOpacity=alt.condition(f"datum.area >= {NUMBERED_FROM}", alt.value(0.95), alt.value(0.85)),
+            fillOpacity=alt.condition(
+                f"datum.area >= {NUMBERED_FROM}", alt.value(NUMBERED_DEPTH), alt.value(DEPTH)
+            ),
         )
         .add_params(click)
     )
     numbers = (
         base.transform_filter(f"datum.area >= {NUMBERED_FROM}")
-        .mark_text(fontSize=12, fontWeight=600, color=INK, cursor="pointer")
+        .mark_text(fontSize=12, fontWeight=600, color=chart_style.INK, cursor="pointer")
         .encode(text="queries:Q")
     )
     return chart_style.LayerChart(layer=[diagonal, marks, numbers], **chart_style.look(height=HEIGHT))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil, floor
+from typing import Any
 
 import altair as alt
 import pyarrow as pa
@@ -19,10 +20,6 @@ RUN = "run"
 
 MOST_ROWS, MOST_ACROSS = 30, 12
 ROW_HEIGHT = 46
-THIN_FILL = "#b9bfc8"
-DARK, LIGHT = "#000000", "#ffffff"
-LIGHT_ON = 2
-"""So many of the levels, the darkest, carry light text."""
 
 
 def drawn(rows: list[Row], side: str, most: int) -> list[str]:
@@ -35,7 +32,7 @@ def drawn(rows: list[Row], side: str, most: int) -> list[str]:
 
 
 def extent(frame: pa.Table) -> tuple[float, float]:
-    """What the lightest and the darkest level stand for: the range of all means that are not thin."""
+    """What the weakest and the strongest colour stand for: the range of all means that are not thin."""
     solid = frame.filter(pc.invert(frame.column("thin"))).column("value").drop_null()
     if not len(solid):
         return 0.0, 1.0
@@ -93,18 +90,18 @@ def chart(
     ]
     click = alt.selection_point(name=CELL, fields=["run", "row", "column"], on="click", toggle=False)
     low, high = domain
-    levels = list(reversed(chart_style.LEVELS))
     is_thin = shown.column("thin")
+    edge: dict[str, Any] = {"stroke": chart_style.UNDECIDED, "strokeWidth": 0.4, "cursor": "pointer"}
     solid = (
         chart_style.Chart(shown.filter(pc.invert(is_thin)))
-        .mark_rect(cursor="pointer")
+        .mark_rect(color=chart_style.BETTER, **edge)
         .encode(
             x=x,
             y=y,
             tooltip=tooltip,
-            color=alt.Color(
+            fillOpacity=alt.FillOpacity(
                 "value:Q",
-                scale=alt.Scale(type="quantize", domain=[low, high], range=levels),
+                scale=alt.Scale(type="quantize", domain=[low, high], range=list(chart_style.DEPTHS)),
                 legend=None,
             ),
         )
@@ -112,21 +109,20 @@ def chart(
     )
     thin = (
         chart_style.Chart(shown.filter(is_thin))
-        .mark_rect(color=THIN_FILL, cursor="pointer")
+        .mark_rect(color=chart_style.UNDECIDED, fillOpacity=chart_style.THIN_DEPTH, **edge)
         .encode(x=x, y=y, tooltip=tooltip)
     )
-    light_from = low + (high - low) * (len(levels) - LIGHT_ON) / len(levels)
-    ink = alt.condition(f"!datum.thin && datum.value >= {light_from!r}", alt.value(LIGHT), alt.value(DARK))
     base = (
         chart_style.Chart(shown)
         .transform_calculate(
             mean="isValid(datum.value) ? format(datum.value, '.3f') : '–'",
             size="'n = ' + format(datum.n, ',') + (datum.thin && datum.n ? ' thin' : '')",
         )
-        .encode(x=x, y=y, tooltip=tooltip, color=ink)
+        .encode(x=x, y=y, tooltip=tooltip)
     )
-    mean = base.mark_text(fontSize=13, fontWeight=600, dy=-7, cursor="pointer").encode(text="mean:N")
-    size = base.mark_text(fontSize=11, dy=9, cursor="pointer").encode(text="size:N")
+    ink: dict[str, Any] = {"color": chart_style.INK, "cursor": "pointer"}
+    mean = base.mark_text(fontSize=13, fontWeight=600, dy=-7, **ink).encode(text="mean:N")
+    size = base.mark_text(fontSize=11, dy=9, **ink).encode(text="size:N")
     height = (
         ROW_HEIGHT * len(down) + (130 if turned else 38 if titles[1] == RUN else 60) + (28 if title else 0)
     )

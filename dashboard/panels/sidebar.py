@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
 
-from panels import failure_list, funnel, leaderboard, notes, slice_links
+from panels import failure_list, funnel, leaderboard, links, notes, slice_links
 from panels.filters import ALL, NONE, Filters
 from panels.question import Question
 from panels.store_access import Reader
@@ -115,15 +114,15 @@ def choose(store: Reader, page: str) -> Filters | None:
     slice_links.arrive(page)
     with st.sidebar:
         names = list(dict.fromkeys(str(row["name"]) for row in sets))
-        data = names[0]
-        if len(names) > 1:
-            data = st.selectbox("Data set", names, key="data", bind="query-params") or data
+        has_none = "which has no scored run in this store"
+        data = links.one_of("Data set", names, "data", has_none, least=2) or names[0]
         labels = {str(row["label_set"]): row for row in sets if row["name"] == data}
         label_set = next(iter(labels))  # the current one
         run_slot = st.container()
         k = _cutoff(store)
-        if (on_runs or on_pair) and len(labels) > 1:
-            label_set = st.selectbox("Labels", list(labels), key="labels", bind="query-params") or label_set
+        if on_runs or on_pair:
+            of_others = "which this data set does not have"
+            label_set = links.one_of("Labels", list(labels), "labels", of_others, least=2) or label_set
         filters = Filters(
             data=data,
             label_set=label_set,
@@ -148,46 +147,45 @@ def choose(store: Reader, page: str) -> Filters | None:
 def _cutoff(store: Reader) -> int:
     cutoffs = [int(k) for k in store.column(CUTOFFS)] or [DEFAULT_K]
     index = cutoffs.index(DEFAULT_K) if DEFAULT_K in cutoffs else 0
-    return st.selectbox(
+    chosen = links.one_of(
         "Cutoff k",
         cutoffs,
+        "k",
+        "at which this store has no scores",
         index=index,
-        key="k",
-        bind="query-params",
         help="Metrics look at the first k results of each query.",
     )
+    return chosen or cutoffs[index]
 
 
 def _stage(store: Reader, filters: Filters) -> str:
     stages = store.column(Question(STAGES, filters.values()))
-    if len(stages) < 2:
-        return "final"
-    return st.selectbox("Stage", stages, key="stage", bind="query-params") or "final"
+    stages = stages if len(stages) > 1 else ["final"]
+    return links.one_of("Stage", stages, "stage", "at which no run has scores here", least=2) or "final"
 
 
 def _query_filters(store: Reader, filters: Filters) -> Filters:
     """Split, category, language, tags and so on: each only where the queries differ in it."""
     options = _options(store, Question(QUERY_VALUES, filters.values()))
     splits = [ALL, *(name for name in options.get("split", []) if name != ALL)]
-    split = ALL
-    if len(splits) > 1:
-        index = splits.index(DEFAULT_SPLIT) if DEFAULT_SPLIT in splits else 0
-        split = st.selectbox("Split", splits, index=index, key="split", bind="query-params") or ALL
+    index = splits.index(DEFAULT_SPLIT) if DEFAULT_SPLIT in splits else 0
+    none_of_it = "of which there are no queries here"
+    split = links.one_of("Split", splits, "split", none_of_it, least=2, index=index) or ALL
     filters = replace(filters, split=split)
     others = 0 if split == ALL else store.rows(Question(OTHER_SPLITS, filters.values()))[0]["num"]
     filters = replace(
         filters,
         left_aside=others,
-        category=_several("Category", "category", options.get("category", [])),
-        language=_several("Language", "language", options.get("language", [])),
-        tag=_several("Tag", "tag", options.get("tag", []), least=1),
+        category=links.some_of("Category", options.get("category", []), "category"),
+        language=links.some_of("Language", options.get("language", []), "language"),
+        tag=links.some_of("Tag", options.get("tag", []), "tag", least=1),
     )
-    must_pass = ALL
-    if len(options.get("must_pass", [])) > 1:
-        must_pass = st.selectbox("Must pass", MUST_PASS, key="must_pass", bind="query-params") or ALL
+    differ = len(options.get("must_pass", [])) > 1
+    must_pass = links.one_of("Must pass", MUST_PASS if differ else MUST_PASS[:1], "must_pass", least=2) or ALL
     attributes = _options(store, Question(ATTRIBUTE_VALUES, filters.values()))
     chosen = [
-        (name, _several(quoted(name), f"attribute.{name}", values)) for name, values in attributes.items()
+        (name, links.some_of(quoted(name), values, f"attribute.{name}"))
+        for name, values in attributes.items()
     ]
     return replace(
         filters,
@@ -204,24 +202,15 @@ def _options(store: Reader, question: Question) -> dict[str, list[str]]:
     return options
 
 
-def _several(
-    label: str, key: str, options: list[str], shown: Callable[[str], str] = str, least: int = 2
-) -> tuple[str, ...]:
-    """A choice of several, where there are enough to choose from."""
-    if len(options) < least:
-        return ()
-    return tuple(
-        st.multiselect(label, options, format_func=shown, key=key, bind="query-params", placeholder="All")
-    )
-
-
 def _run_filters(store: Reader, filters: Filters) -> Filters:
     """Which runs the page holds: by name, by their tags, by the settings in which they differ."""
     names = store.column(Question(RUNS, filters.values()))
+    runs = links.some_of("Runs", names, "runs")
     if len(names) < 2:
         return filters
-    runs = tuple(st.multiselect("Runs", names, key="runs", bind="query-params", placeholder="All"))
-    tags = _several("Tags of runs", "run_tag", store.column(Question(RUN_TAGS, filters.values())), least=1)
+    tags = links.some_of(
+        "Tags of runs", store.column(Question(RUN_TAGS, filters.values())), "run_tag", least=1
+    )
     return replace(filters, runs=runs, run_tag=tags, settings=_settings(store, filters))
 
 
@@ -235,7 +224,8 @@ def _settings(store: Reader, filters: Filters) -> tuple[tuple[str, tuple[str, ..
     )
     with st.expander("Settings of runs", expanded=in_link):
         chosen = [
-            (name, _several(quoted(name), f"setting.{name}", values)) for name, values in settings.items()
+            (name, links.some_of(quoted(name), values, f"setting.{name}"))
+            for name, values in settings.items()
         ]
     return tuple((name, values) for name, values in chosen if values)
 
@@ -243,19 +233,14 @@ def _settings(store: Reader, filters: Filters) -> tuple[tuple[str, tuple[str, ..
 def _order() -> str:
     """What the leaderboard is ordered by."""
     metrics = list(METRICS)
-    return st.selectbox(
-        "Order by", metrics, format_func=METRICS.__getitem__, key="order", bind="query-params"
-    )
+    return links.one_of("Order by", metrics, "order", shown=METRICS.__getitem__) or metrics[0]
 
 
 def _one_run(store: Reader, filters: Filters) -> Filters:
     """The run whose failures are looked at: the best by NDCG unless another is chosen."""
     names = store.column(leaderboard.question(filters)) or store.column(Question(RUNS, filters.values()))
-    asked = st.query_params.get("run")
-    if asked and asked not in names:
-        st.session_state["unknown_run"] = asked
-    run = st.selectbox("Run", names, key="run", bind="query-params", on_change=_forget_unknown_run)
-    return replace(filters, run=run or "")
+    not_here = "which is not in this store under these labels, or not any more"
+    return replace(filters, run=links.one_of("Run", names, "run", not_here) or "")
 
 
 BASELINE = Question(
@@ -291,33 +276,17 @@ def _causes(store: Reader, filters: Filters) -> Filters:
         other = replace(filters, run=filters.against)
         before = [*store.column(failure_list.counts(other)), failure_list.PASSES]
         causes.append(failure_list.PASSES)
-        filters = replace(
-            filters,
-            was=_several(f"Cause in {quoted(filters.against)}", "was", before, failure_class, least=1),
-        )
+        was = links.some_of(f"Cause in {quoted(filters.against)}", before, "was", failure_class, least=1)
+        filters = replace(filters, was=was)
     if filters.has_notes:
         states = [*store.column(notes.states(filters)), notes.NO_NOTE]
-        filters = replace(filters, noted=_several("State of the note", "noted", states, note_state))
+        filters = replace(filters, noted=links.some_of("State of the note", states, "noted", note_state))
     steps = [str(row["stage"]) for row in store.rows(funnel.question(filters)) if row["lost"]]
     return replace(
         filters,
-        cause=_several("Cause of failure", "cause", causes, failure_class, least=1),
-        lost=_several("Evidence lost at", "lost", steps),
+        cause=links.some_of("Cause of failure", causes, "cause", failure_class, least=1),
+        lost=links.some_of("Evidence lost at", steps, "lost"),
     )
-
-
-def _forget_unknown_run() -> None:
-    st.session_state.pop("unknown_run", None)
-
-
-def say_unknown_run(shown: str) -> None:
-    """Say so where the link asked for a run that the store does not have."""
-    if asked := st.session_state.get("unknown_run"):
-        st.warning(
-            f"There is no run named {quoted(asked)} in this store under these labels, or not any more. "
-            f"Shown instead: {quoted(shown)}.",
-            icon=":material/link_off:",
-        )
 
 
 def current() -> Filters:

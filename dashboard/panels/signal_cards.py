@@ -12,7 +12,7 @@ from panels import compare_queries, signals, words
 from panels.compare_pair import Pair
 from panels.filters import Filters
 from panels.layout import show_sql
-from panels.markup import STYLE
+from panels.markup import STYLE, escaped
 from panels.question import Question
 from panels.store_access import Row, reading
 
@@ -84,7 +84,7 @@ def _listed(one: Finding, pair: Pair, filters: Filters) -> None:
             }
         ),
         hide_index=True,
-        height=220,
+        height="content",
         width=420,
         key=f"numbers_{one.id}",
         alt=f"The numbers behind the sentence: {one.title}.",
@@ -97,19 +97,21 @@ def show_rules(found: Signals, catalogue: list[Row]) -> None:
     """Every rule of the catalogue, with what became of it; folded away."""
     rows = signals.looked_at(found, catalogue)
     with st.expander("What was looked at", icon=":material/rule:", type="compact"):
-        st.dataframe(
-            pa.Table.from_pylist(rows),
-            hide_index=True,
-            height="content",
-            key="rules_tried",
-            alt="Every rule, what became of it, what it means and when it fires.",
-            column_config={
-                "rule": st.column_config.TextColumn("rule", pinned=True, width=210),
-                "became": st.column_config.TextColumn("here", width=230),
-                "meaning": st.column_config.TextColumn("what it means", width=520),
-                "fires_when": st.column_config.TextColumn("fires when", width=520),
-            },
-        )
+        st.html(rules(rows))
+
+
+def rules(rows: list[Row]) -> str:
+    """The rules as an HTML table, whose sentences are read in full; every piece is escaped."""
+    lines = "".join(
+        f'<tr><th scope="row">{escaped(row["rule"])}</th><td>{escaped(row["became"])}</td>'
+        f"<td>{escaped(row['meaning'])}</td><td>{escaped(row['fires_when'])}</td></tr>"
+        for row in rows
+    )
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("rule", "here", "what it means", "fires when"))
+    return (
+        f'{STYLE}<div class="rr-way" tabindex="0"><table aria-label="Every rule, what became of it, what it '
+        f'means and when it fires"><tr>{head}</tr>{lines}</table></div>'
+    )
 
 
 def queries(one: Finding, pair: Pair, filters: Filters) -> Question:

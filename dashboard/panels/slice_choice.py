@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from panels import words
+from panels import links, words
 from panels.filters import Filters
 from panels.layout import answer
 from panels.question import Question
@@ -57,23 +57,18 @@ def choose(store: Reader, filters: Filters, possible: list[str], bar: DeltaGener
     found = store.rows(Question(SETTING_VALUES, filters.values()))
     settings = [f"setting {name}" for name in dict.fromkeys(str(row["name"]) for row in found)]
     with bar:
-        metric = st.selectbox(
-            "Metric",
-            list(words.SLICED),
-            format_func=words.SLICED.__getitem__,
-            key="metric",
-            bind="query-params",
-            width=150,
-        )
-        rows = st.selectbox("Rows", possible, key="rows", bind="query-params", width=160) or possible[0]
+        metrics = list(words.SLICED)
+        metric = links.one_of("Metric", metrics, "metric", shown=words.SLICED.__getitem__, width=150)
+        no_slices = "by which these queries cannot be sliced"
+        rows = links.one_of("Rows", possible, "rows", no_slices, width=160) or possible[0]
         others = [name for name in possible if name != rows]
         columns = [*others[:1], RUNS, *others[1:], *settings]
         across = (
-            st.selectbox(
+            links.one_of(
                 "Columns",
                 columns,
-                key="columns",
-                bind="query-params",
+                "columns",
+                "which neither these queries nor these runs have",
                 width=200,
                 help="Another dimension of the queries, with a map for each run; or the runs; or a setting "
                 "of the runs, which groups them by its value.",
@@ -92,7 +87,7 @@ def choose(store: Reader, filters: Filters, possible: list[str], bar: DeltaGener
             help="A mean over fewer queries is shown in grey, and never named as the worst.",
         )
     return Choice(
-        metric=metric,
+        metric=metric or metrics[0],
         rows=rows,
         second=across if across in others else "",
         setting=across.removeprefix("setting ") if across in settings and across not in others else "",
@@ -102,19 +97,17 @@ def choose(store: Reader, filters: Filters, possible: list[str], bar: DeltaGener
 
 def one_run(runs: list[str], bar: DeltaGenerator) -> str:
     """The run whose worst slices are named and listed: the best one unless another is chosen."""
-    if len(runs) == 1:
-        return runs[0]
-    return (
-        bar.selectbox(
+    with bar:
+        chosen = links.one_of(
             "Worst slices of",
             runs,
-            key="of_run",
-            bind="query-params",
+            "of_run",
+            "which is not among the runs shown here",
+            least=2,
             width=280,
             help="The run that the sentence above and the list below are about.",
         )
-        or runs[0]
-    )
+    return chosen or runs[0]
 
 
 def say_nothing_to_slice_by() -> None:

@@ -48,7 +48,7 @@ def _maps(frame: pa.Table) -> list[tuple[str, pa.Table]]:
 
 def _legend(frame: pa.Table, choice: Choice, metric: str, domain: tuple[float, float], of_runs: int) -> str:
     low, high = (words.number(end) for end in domain)
-    parts = [f"The darker, the higher {metric}, from {low} to {high}; the same in all maps."]
+    parts = [f"The stronger the colour, the higher {metric}, from {low} to {high}; the same in all maps."]
     if pc.any(frame.column("thin")).as_py():
         parts.append(f"Grey: thin, n below {choice.thin}.")
     if pc.any(pc.equal(frame.column("n"), 0)).as_py():

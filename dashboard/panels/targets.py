@@ -53,6 +53,16 @@ class Target:
         return f"**{name}**: met by {verdicts.count(MET)} of {words.count(len(rows), 'run')}"
 
 
+def note(chosen: list[Target]) -> str:
+    """That nobody has set these targets, where that is so."""
+    defaults = [target.metric for target in chosen if target.value == DEFAULTS[target.metric]]
+    if not defaults:
+        return ""
+    if len(defaults) == len(chosen):
+        return "Default targets." if len(chosen) > 1 else "A default target."
+    return f"The target for {' and '.join(words.METRICS[name] for name in defaults)} is a default."
+
+
 def choose(k: int) -> list[Target]:
     """The targets as the reader sets them, in a popover; they are part of the URL."""
     chosen = []

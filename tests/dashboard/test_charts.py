@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from datetime import UTC, datetime
 from typing import Any
@@ -128,11 +129,27 @@ def test_a_map_of_very_many_slices_keeps_the_largest() -> None:
     assert heat_map.drawn(rows, "row", 30) == [f"r{n:03}" for n in range(70, 100)]
 
 
-def test_contrast_in_the_cells_of_a_map() -> None:
-    dark_levels = chart_style.LEVELS[: heat_map.LIGHT_ON]
-    for level in chart_style.LEVELS:
-        assert contrast(heat_map.LIGHT if level in dark_levels else heat_map.DARK, level) >= 4.5, level
-    assert contrast(heat_map.DARK, heat_map.THIN_FILL) >= 4.5
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_contrast_in_the_cells_of_a_map(theme: str) -> None:
+    for depth in chart_style.DEPTHS:
+        assert contrast_on_cell(chart_style.BETTER, depth, theme) >= 4.5, depth
+    assert contrast_on_cell(chart_style.UNDECIDED, chart_style.THIN_DEPTH, theme) >= 4.5
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_higher_a_value_the_further_its_cell_is_from_the_page(theme: str) -> None:
+    page = THEMES[theme]["backgroundColor"]
+    apart = [contrast(page, over(chart_style.BETTER, depth, page)) for depth in chart_style.DEPTHS]
+    assert apart == sorted(apart)
+    assert apart[0] < 1.1
+
+
+def test_the_cells_of_a_map_are_drawn_so() -> None:
+    solid, thin, *texts = heat(CELLS).to_dict(validate=True)["layer"]
+    assert solid["encoding"]["fillOpacity"]["scale"]["range"] == list(chart_style.DEPTHS)
+    assert solid["mark"]["color"] == chart_style.BETTER
+    assert thin["mark"]["fillOpacity"] == chart_style.THIN_DEPTH
+    assert [text["mark"]["color"] for text in texts] == [{"expr": chart_style.INK.expr}] * 2
 
 
 def test_every_run_in_colour_has_a_shape_of_its_own() -> None:
@@ -151,6 +168,19 @@ def luminance(colour: str) -> float:
 def contrast(one: str, other: str) -> float:
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
+
+
+def over(colour: str, depth: float, page: str) -> str:
+    """What is seen of a colour through which the page shows."""
+    pairs = ((int(colour[i : i + 2], 16), int(page[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a * depth + b * (1 - depth)):02x}" for a, b in pairs)
+
+
+def contrast_on_cell(colour: str, depth: float, theme: str) -> float:
+    """The contrast of the text that a chart writes on a cell."""
+    page = THEMES[theme]["backgroundColor"]
+    light, dark = re.findall("#[0-9a-f]{6}", chart_style.INK.expr)
+    return contrast(light if luminance(page) < 0.5 else dark, over(colour, depth, page))
 
 
 THEMES = tomllib.loads((folder("dashboard") / ".streamlit" / "config.toml").read_text())["theme"]

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 import worlds
 from panels import (
+    chart_style,
     compare_account,
     compare_costs,
     compare_forest,
@@ -18,7 +19,7 @@ from panels import (
 )
 from rankroom.comparison import AccountRow, SliceComparison
 from rankroom.paired import MetricComparison, Verdict
-from test_charts import contrast
+from test_charts import contrast_on_cell
 
 
 def compared(
@@ -228,7 +229,8 @@ def test_the_map_shows_value_n_verdict_and_thin() -> None:
     assert cells["how_to", "es"]["text"] == "−0.081"
     assert cells[worlds.EVIL, "en"]["text"] == "−0.600 ▼"
     thin = cells["(none)", "es"]
-    assert (thin["text"], thin["size"], thin["fill"]) == ("+0.900", "n = 3 thin", compare_map.THIN_FILL)
+    assert (thin["text"], thin["size"]) == ("+0.900", "n = 3 thin")
+    assert (thin["fill"], thin["depth"]) == compare_map.THIN
     assert compare_map.extent(frame.to_pylist()) == pytest.approx(0.6)  # a thin slice does not stretch it
     assert compare_map.extent(frame.slice(1, 1).to_pylist()) == compare_map.LEAST
     assert compare_map.alt_text(frame, "NDCG@5", ("category", "language")) == (
@@ -250,12 +252,23 @@ def test_for_whom_in_words() -> None:
     assert "1 of 4 slices is thin." in compare_map.sentence(SLICES, by, 0.02)
 
 
-def test_contrast_in_the_cells() -> None:
-    for at, fill in enumerate(compare_map.DIVERGING):
-        ink = compare_map.LIGHT if at in (0, len(compare_map.DIVERGING) - 1) else compare_map.DARK
-        assert contrast(ink, fill) >= 4.5, fill
-    for fill in (*compare_matrix.BETTER, *compare_matrix.WORSE, *compare_matrix.SAME):
-        assert contrast(compare_matrix.INK, fill) >= 4.5, fill
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_contrast_in_the_cells(theme: str) -> None:
+    for fill, depth in (*compare_map.DIVERGING, compare_map.THIN):
+        assert contrast_on_cell(fill, depth, theme) >= 4.5, (fill, depth)
+    for side, fill in compare_matrix.FILLS.items():
+        for depth in compare_matrix.STAYED if side == "same" else compare_matrix.MOVED:
+            assert contrast_on_cell(fill, depth, theme) >= 4.5, (fill, depth)
+    for fill in (chart_style.BETTER, chart_style.WORSE, chart_style.UNDECIDED):
+        assert contrast_on_cell(fill, compare_scatter.NUMBERED_DEPTH, theme) >= 4.5, fill
+
+
+def test_where_nothing_changed_a_cell_is_as_the_page() -> None:
+    assert compare_map.DIVERGING[compare_map.level(0.0, 0.2)][1] == 0
+    depths = [depth for _, depth in compare_map.DIVERGING]
+    middle = len(depths) // 2
+    assert depths[middle:] == sorted(set(depths))
+    assert depths == depths[::-1]
 
 
 def test_differences_are_coloured_evenly_around_zero() -> None:

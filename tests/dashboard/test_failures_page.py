@@ -96,7 +96,7 @@ def test_nothing_fails(look: Any, three: Store) -> None:
 
 def test_a_run_that_is_not_there(open_page: Any, three: Store) -> None:
     at = open_page(three, "failures", run="<b>gone</b>")
-    assert "There is no run named `<b>gone</b>`" in at.warning[0].value
+    assert "The link asks for run = `<b>gone</b>`, which is not in this store" in at.warning[0].value
     assert listed(at) is not None
     at.selectbox(key="run").select("first").run()
     assert not at.warning

@@ -134,7 +134,7 @@ def test_an_unknown_query(look: Any, three: Store, query: str) -> None:
 
 def test_an_unknown_run(look: Any, three: Store) -> None:
     at = look(three, "query", run="gone", query="found")
-    assert "There is no run named `gone`" in at.warning[0].value
+    assert "The link asks for run = `gone`, which is not in this store" in at.warning[0].value
 
 
 def test_hostile_text_is_text(look: Any, three: Store) -> None:

@@ -105,8 +105,8 @@ def test_a_click_on_the_picture_names_a_run() -> None:
 def test_where_nothing_fires_it_says_what_was_tried(open_page: Any, store: Store) -> None:
     at = open_page(store, "signals", base="usual", cand="same", language="en")
     assert "`same` against `usual`: no signal fires; 12 rules tried over 70 queries." in texts(at)
-    looked = next(frame.value for frame in at.dataframe if frame.proto.alt.startswith("Every rule"))
-    assert list(looked["here" if "here" in looked else "became"]).count("quiet") == 12
+    (looked,) = (one.body for one in at.get("html") if "Every rule" in one.body)
+    assert looked.count("<td><bdi>quiet</bdi></td>") == 12
 
 
 def test_with_one_run_it_says_what_would_fill_it(open_page: Any, single: Store) -> None:
