@@ -103,8 +103,9 @@ def show_rules(found: Signals, catalogue: list[Row]) -> None:
 def rules(rows: list[Row]) -> str:
     """The rules as an HTML table, whose sentences are read in full; every piece is escaped."""
     lines = "".join(
-        f'<tr><th scope="row">{escaped(row["rule"])}</th><td>{escaped(row["became"])}</td>'
-        f"<td>{escaped(row['meaning'])}</td><td>{escaped(row['fires_when'])}</td></tr>"
+        f'<tr><th scope="row" style="white-space: normal">{escaped(row["rule"])}</th>'
+        f"<td>{escaped(row['became'])}</td><td>{escaped(row['meaning'])}</td>"
+        f"<td>{escaped(row['fires_when'])}</td></tr>"
         for row in rows
     )
     head = "".join(f'<th scope="col">{name}</th>' for name in ("rule", "here", "what it means", "fires when"))

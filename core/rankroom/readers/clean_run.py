@@ -112,13 +112,16 @@ def _needed(results: pa.Table, depth: int, labelled: np.ndarray) -> pa.Table:
 def _read_in_any_order(
     con: duckdb.DuckDBPyConnection, path: str | Path, table: str, report: Report, order: OrderedBy
 ) -> RunFile | None:
-    """Any other; None, and no view, if a document or a rank stands twice in a ranking. Raises NotClean."""
+    """Any other; None, and no view, if a document stands twice in a ranking, or ranks are none.
+
+    Raises NotClean.
+    """
     rows = pa.concat_tables(list(read_delimited(path, lambda piece: piece)))
     source = f"{table}_rows"
     con.register(source, rows.append_column("line_no", as_arrow(np.arange(1, rows.num_rows + 1))))
     scored = "score" in rows.column_names
     by_rank = order == "rank" or not scored
-    if len(repeated(pair_hashes(con, source))) or (by_rank and has_shared_ranks(con, source)):
+    if len(repeated(pair_hashes(con, source))) or (by_rank and not _are_ranks(con, source)):
         return None
     con.execute(
         f"create temp view {table} as select query_id, doc_id, {'-rank' if by_rank else 'score'} as key,"
@@ -127,3 +130,9 @@ def _read_in_any_order(
     if scored:
         order_doubts(con, table, "line_no", str(path), report, by_rank=by_rank)
     return RunFile(rows.num_rows, "rank" if by_rank else "score")
+
+
+def _are_ranks(con: duckdb.DuckDBPyConnection, source: str) -> bool:
+    """Whether the ranks are whole numbers, each of which stands once in a ranking."""
+    broken = con.execute(f"select 1 from {source} where rank <> floor(rank) limit 1").fetchall()
+    return not broken and not has_shared_ranks(con, source)

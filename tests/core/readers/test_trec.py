@@ -169,6 +169,8 @@ def test_ranks_of_three_columns_must_be_whole_and_differ(con, tmp_path, way):
         ("duplicate_rank", 7),
     ]
     assert "line 1" in report.faults[2].expected
+    _, report, _ = run(con, write(tmp_path, "q a 0\nq b 2.5\n"))
+    assert faults(report) == [("non_numeric_rank", 2)]
 
 
 def test_order_rank_takes_the_rank_column(con, tmp_path, way):
