@@ -12,6 +12,7 @@ from rankroom.counted import count, queries
 from rankroom.errors import UsageError
 from rankroom.output import rows
 from rankroom.resources import sql
+from rankroom.tables import named_in
 
 RESCORE = "`rankroom rescore` scores every run under the newest labels"
 
@@ -228,8 +229,8 @@ def _of_abstention(
     con: duckdb.DuckDBPyConnection, base: dict[str, Any], cand: dict[str, Any], asked: dict[str, Any]
 ) -> Iterator[Reason]:
     """Whether a run answers is in none of the metrics of its rankings."""
-    del asked["stage"]
-    for row in rows(con, sql("comparison/abstention.sql"), asked):
+    statement = sql("comparison/abstention.sql")
+    for row in rows(con, statement, named_in(statement, asked)):
         have = "has" if row["queries"] == 1 else "have"
         that = f"{have} an answer" if row["answerable"] else "nothing answers"
         of = f"{queries(row['queries'])} that {that}"
